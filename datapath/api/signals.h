@@ -64,11 +64,11 @@ struct SwitchRecord {
   Bytes transmitted{};  // since start, by this output
   Bytes queue{};       // behind this packet
   Rate rate{};         // of the link
-  uint32_t hop = 0;    // identifies the output; changes when the route does
+  uint16_t hop = 0;    // identifies the output; changes when the route does
 };
 inline constexpr int kMaxHops = 6;
 
-// Why the connection was not sending more when the acknowledged packet left.
+// What keeps the connection from sending more at the moment.
 enum class Limit : uint8_t { kNone, kApplication, kPacer, kWindow, kCredit };
 
 // One acknowledgement, after the core has removed duplicates: all that an algorithm may know.

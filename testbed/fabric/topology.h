@@ -1,6 +1,7 @@
 // The shape of a fabric: hosts, switches and the links between them. A description without state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,7 +26,7 @@ struct LinkShape {
 };
 
 struct Topology {
-  std::string name;          // "leaf_spine 128 hosts, 8 leaves, 16 spines"
+  std::string name;  // "leaf_spine 128 hosts, 8 leaves, 16 spines"
   uint32_t hosts = 0;
   std::vector<uint8_t> tier;  // by node: 0 for a host, 1 for a leaf, 2 and 3 above
   std::vector<LinkShape> links;
@@ -48,8 +49,8 @@ Topology SingleBottleneck(const SingleBottleneckShape& shape);
 // `pairs` hosts on each side of one link. Host i faces host pairs + i.
 struct DumbbellShape {
   uint32_t pairs = 8;
-  Rate rate = Gbps(100);         // of the hosts
-  Rate bottleneck = Gbps(100);   // of the shared link
+  Rate rate = Gbps(100);        // of the hosts
+  Rate bottleneck = Gbps(100);  // of the shared link
   Duration delay = Micros(1);
 };
 Topology Dumbbell(const DumbbellShape& shape);
@@ -77,8 +78,8 @@ struct FatTreeShape {
   uint32_t hosts_per_leaf = 4;
   uint32_t cores = 16;  // a multiple of aggs_per_pod
   Rate rate = Gbps(100);
-  Rate uplink_rate{};    // leaf to aggregation; 0: as `rate`
-  Rate core_rate{};      // aggregation to core; 0: as `uplink_rate`
+  Rate uplink_rate{};  // leaf to aggregation; 0: as `rate`
+  Rate core_rate{};    // aggregation to core; 0: as `uplink_rate`
   Duration delay = Micros(1);
 };
 Topology FatTree(const FatTreeShape& shape);
@@ -89,6 +90,8 @@ Topology FatTree(const FatTreeShape& shape);
 absl::StatusOr<Topology> ParseTopo(const std::string& text, const std::string& file);
 
 // Shortest-path next hops, all of equal length, in link order. Hosts on the same leaf share a row.
+// A host hangs off one switch, by any number of links: of several, the first with a usable link is
+// used. Hosts pass nothing on, so a cable between two hosts leads nowhere.
 class Routes {
  public:
   // `usable[link]` false takes a link out; empty: all are in.
@@ -96,21 +99,37 @@ class Routes {
 
   // The links out of switch `at` that lead to host `to`; empty if it can't be reached.
   std::span<const LinkId> Next(NodeId at, NodeId to) const {
-    const Row& row = rows_[(at - hosts_) * leaves_ + leaf_of_[to]];
-    return {links_.data() + row.first, row.count};
+    const Place& place = places_[to];
+    if (at == place.leaf) return Links(place.down);
+    return Links(rows_[static_cast<size_t>(at - hosts_) * columns_ + place.column]);
   }
   // Links on the way from one host to another; 0 if it can't be reached.
   uint32_t Hops(NodeId from, NodeId to) const;
 
  private:
+  static constexpr NodeId kNowhere = 0xFFFF'FFFF;
   struct Row {
-    uint32_t first = 0;
-    uint32_t count = 0;
+    uint32_t first = 0;  // in links_
+    uint16_t count = 0;
+    uint16_t hops = 0;  // to the leaf
   };
+  struct Place {
+    NodeId entry = kNowhere;  // the switch that the host sends to
+    NodeId leaf = kNowhere;   // the switch that sends to it
+    uint32_t column = 0;      // of `leaf`; column 0 leads nowhere
+    Row down{};               // from `leaf` to the host
+  };
+
+  std::vector<NodeId> PlaceHosts(const Topology& topology, const std::vector<bool>& usable);
+  Row Keep(const std::vector<LinkId>& links);
+  std::span<const LinkId> Links(const Row& row) const {
+    return {links_.data() + row.first, row.count};
+  }
+
   uint32_t hosts_ = 0;
-  uint32_t leaves_ = 0;  // columns of the table: destination groups
-  std::vector<uint32_t> leaf_of_;  // by host
-  std::vector<Row> rows_;
+  uint32_t columns_ = 0;
+  std::vector<Place> places_;  // by host
+  std::vector<Row> rows_;      // by switch, then column
   std::vector<LinkId> links_;
 };
 

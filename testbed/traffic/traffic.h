@@ -66,8 +66,8 @@ Traffic RingAllReduce(uint32_t hosts, uint32_t ranks, Bytes size);
 // How long the traffic takes on an idle fabric at best, by two bounds: the busiest host's bytes at
 // its line rate, and the longest chain of transfers that wait for each other.
 struct IdealInput {
-  Bytes mtu_payload{};   // payload of a full packet
-  Bytes overhead{};      // header bytes of each packet on the wire
+  Bytes mtu_payload{};  // payload of a full packet
+  Bytes overhead{};     // header bytes of each packet on the wire
   Rate host_rate{};
   // First byte out to last acknowledgement back, for one full packet; by pair of hosts.
   Duration (*round_trip)(const void* context, uint32_t from, uint32_t to) = nullptr;

@@ -1,0 +1,132 @@
+// RCCC: the receiver owns its link and says, by credit, who may use it.
+//
+// Sender: starts with a speculative credit, for the round trip in which nobody could answer; the
+// first word from the receiver ends it and what is left of it is dropped. Each packet spends its
+// size. It asks for
+//
+//   min(backlog, max_window) - balance, and for one MTU at least while it speculates
+//
+// Receiver: grants one quantum at a time, paced at `pacer_share` of its line rate, to the senders
+// that wait, round robin. When none waits, a sender whose demand is met gets up to `idle_ahead` in
+// advance, so that it can resume at once.
+//
+// Source: UEC 1.0 section 3.6.14; uet-htsim `uec.cpp` for the constants; Olteanu et al., NSDI 2022
+// (EQDS) for speculation.
+// Departure: the bytes in flight never exceed `max_window`; the source bounds the credit only.
+// Departure: pacing time is kept exactly. A receiver polled late makes up for at most one quantum.
+// Departure: demand and credit are amounts here; their absolute counters on the wire are the
+// core's.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "datapath/api/congestion_control.h"
+
+namespace weir {
+
+class Rccc final : public CongestionControl {
+ public:
+  struct Config {
+    double speculative_window = 1.0;  // BDPs
+    double max_window = 1.5;          // BDPs
+    // Of the receiver half.
+    double pacer_share = 0.99;  // of the line rate
+    Bytes quantum = KiB(16);
+    double idle_ahead = 1.0;  // BDPs
+  };
+  static constexpr ParamSpec kParams[] = {
+      Param<&Config::speculative_window>("speculative_window", 0.01, 16,
+                                         "credit of a new sender, in BDPs",
+                                         "UEC 1.0 section 3.6.14: one BDP"),
+      Param<&Config::max_window>("max_window", 0.01, 16,
+                                 "most credit, demand and bytes in flight, in BDPs",
+                                 "uet-htsim uec.cpp: the window of NSCC, 1.5"),
+      Param<&Config::pacer_share>("pacer_share", 0.1, 1, "granted share of the line rate",
+                                  "uet-htsim uec.cpp: 0.99"),
+      Param<&Config::quantum>("quantum", 64, 1e7, "most bytes of one grant",
+                              "uet-htsim uec.cpp: 4 MTU"),
+      Param<&Config::idle_ahead>("idle_ahead", 0, 16, "granted without demand, in BDPs; 0: nothing",
+                                 "uet-htsim uec.cpp: one window"),
+  };
+  static constexpr CounterSpec kCounters[] = {
+      {"unspent_speculative_bytes", "speculative credit dropped at the first word"},
+      {"clamped_bytes", "credit dropped because it exceeded max_window"},
+  };
+  static CreditScheduler* NewScheduler(const CreditInfo& info, const ConfigBlob& config);
+  static constexpr CreditEntry kReceiverHalf{1, "rccc", &NewScheduler};
+
+  Rccc(const FlowInfo& flow, const Config& config);
+  static ReceiverDuty Duty(const FlowInfo& flow, const Config& config);
+
+  void OnSend(const SendSample& send) override { balance_ -= send.size; }
+  void OnAck(const AckSample&) override { StopSpeculating(); }
+  void OnLoss(const LossSample&) override { StopSpeculating(); }
+  void OnTimeout(const TimeoutSample&) override { StopSpeculating(); }
+  void OnCredit(Time now, Bytes granted) override;
+  Bytes CreditWanted(Bytes backlog) const override;
+  void Restore(const Snapshot& snapshot) override;
+  Allowance allowance() const override {
+    return {.window = max_window_, .credit = std::max(balance_, Bytes(0))};
+  }
+  std::span<const uint64_t> counters() const override { return counters_; }
+
+ private:
+  void StopSpeculating();
+
+  Bytes mtu_;
+  Bytes max_window_;
+  Bytes balance_;  // at most max_window_; below zero after a packet larger than the credit left
+  bool speculating_ = true;
+  uint64_t counters_[2] = {};
+};
+
+// The receiver half: one for all senders to one endpoint.
+class RcccScheduler final : public CreditScheduler {
+ public:
+  RcccScheduler(const CreditInfo& info, const Rccc::Config& config);
+
+  void OnDemand(Time now, CreditFlow flow, Bytes ask) override;
+  void OnData(Time now, CreditFlow flow, Bytes size, bool marked, bool trimmed) override;
+  void OnDone(Time now, CreditFlow flow) override;
+  Grant NextGrant(Time now) override;
+
+  Rate pace() const { return pace_; }
+
+ private:
+  enum class Place : uint8_t { kOut, kWaiting, kIdle };
+  struct Sender {
+    Bytes asked{};    // not granted yet; at most max_window_
+    Bytes trimmed{};  // to be sent again, whether asked for or not; at most max_window_
+    Bytes ahead{};    // granted without demand and not seen to be used; at most idle_ahead_
+    CreditFlow next = kNoFlow;
+    CreditFlow previous = kNoFlow;
+    Place place = Place::kOut;
+  };
+
+  static Bytes Demand(const Sender& s) { return std::max(s.asked, s.trimmed); }
+  CreditFlow& Ring(Place place) { return place == Place::kWaiting ? waiting_ : idle_; }
+  void Settle(CreditFlow flow);  // moves a sender to the ring where it belongs
+  void Insert(CreditFlow flow, Place place);
+  void Remove(CreditFlow flow);
+  Bytes Serve(Sender& sender);
+  void Book(Time now, Bytes granted);
+
+  Bytes mtu_;
+  Bytes max_window_;
+  Bytes idle_ahead_;
+  Bytes quantum_;
+  Rate pace_;
+  Duration lateness_allowed_;  // the time of one quantum
+
+  std::vector<Sender> senders_;  // by CreditFlow
+  // Each ring's sender to serve next; kNoFlow: the ring is empty.
+  CreditFlow waiting_ = kNoFlow;
+  CreditFlow idle_ = kNoFlow;
+  // The grants since `busy_since_` last until `free_at_` at the pace; rounded up once, not summed.
+  Time busy_since_{};
+  Bytes booked_{};
+  Time free_at_{INT64_MIN};
+};
+
+}  // namespace weir

@@ -1,0 +1,43 @@
+#include "cc_algos/registry.h"
+
+#include <cstring>
+
+#include "cc_algos/combined.h"
+#include "cc_algos/dcqcn.h"
+#include "cc_algos/dctcp.h"
+#include "cc_algos/none.h"
+#include "cc_algos/nscc.h"
+#include "cc_algos/rccc.h"
+#include "cc_algos/swift.h"
+
+namespace weir {
+namespace {
+
+constexpr CcEntry kAll[] = {
+    CcPlugin<None>("none", "a fixed window and rate", "baseline", {}),
+    CcPlugin<Dctcp>("dctcp", "window cut by the fraction of marked bytes", "RFC 8257",
+                    Signal::kMarkEcho),
+    CcPlugin<Dcqcn>("dcqcn", "rate cut by CNPs, timed recovery", "Zhu et al., SIGCOMM 2015",
+                    Signal::kCnp),
+    CcPlugin<Swift>("swift", "window held at a target delay", "Kumar et al., SIGCOMM 2020",
+                    Signal::kRtt),
+    CcPlugin<Nscc>("nscc", "window from marks and delay together", "UEC 1.0 section 3.6.13",
+                   Signal::kMarkEcho | Signal::kRtt),
+    CcPlugin<Rccc>("rccc", "credit from the receiver", "UEC 1.0 section 3.6.14", Signal::kCredit),
+    CcPlugin<Combined<Nscc, Rccc>>("nscc+rccc", "the tighter of nscc and rccc",
+                                   "UEC 1.0 sections 3.6.13 and 3.6.14",
+                                   Signal::kMarkEcho | Signal::kRtt | Signal::kCredit),
+};
+
+}  // namespace
+
+std::span<const CcEntry> AllCc() { return kAll; }
+
+const CcEntry* FindCc(const char* name) {
+  for (const CcEntry& entry : kAll) {
+    if (std::strcmp(entry.name, name) == 0) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace weir

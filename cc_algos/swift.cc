@@ -1,0 +1,107 @@
+#include "cc_algos/swift.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weir {
+namespace {
+
+constexpr double ToNanos(Duration d) { return static_cast<double>(d.count()); }
+
+}  // namespace
+
+Swift::Swift(const FlowInfo& flow, const Config& config)
+    : mtu_(static_cast<double>(flow.mtu.count())),
+      packets_per_byte_(1 / mtu_),
+      base_target_(config.base_target > Duration(0) ? ToNanos(config.base_target)
+                                                    : 1.25 * ToNanos(flow.base_rtt)),
+      fs_range_(config.fs_range > Duration(0) ? ToNanos(config.fs_range) : 5 * base_target_),
+      fs_alpha_(fs_range_ / (1 / std::sqrt(config.fs_min) - 1 / std::sqrt(config.fs_max))),
+      fs_beta_(-fs_alpha_ / std::sqrt(config.fs_max)),
+      ai_(config.ai),
+      beta_(config.beta),
+      max_mdf_(config.max_mdf),
+      initial_window_(std::max(Ratio(flow.bdp(), flow.mtu) * config.initial_window, 1.0)),
+      min_window_(config.min_window),
+      max_window_(std::max(Ratio(flow.bdp(), flow.mtu) * config.max_window, 1.0)),
+      timeout_limit_(config.timeout_limit),
+      stale_after_(4 * flow.base_rtt),
+      rtt_(ToNanos(flow.base_rtt)) {
+  SetWindow(initial_window_);
+}
+
+void Swift::OnAck(const AckSample& ack) {
+  if (ack.rtt <= Duration(0) || ack.host_stall) return;
+  const double delay = ToNanos(ack.rtt);
+  const double target_delay = target();
+  rtt_ += (delay - rtt_) / 8;
+  if (delay < target_delay) {
+    const double growth = ai_ * static_cast<double>(ack.newly_acked.count()) * packets_per_byte_;
+    SetWindow(cwnd_ + (cwnd_ >= 1 ? growth / cwnd_ : growth));
+  } else if (ack.now >= next_cut_) {
+    ++counters_[0];
+    window_before_loss_ = 0;
+    Cut(ack.now, ack.rtt, std::max(1 - beta_ * (delay - target_delay) / delay, 1 - max_mdf_));
+  }
+}
+
+void Swift::OnLoss(const LossSample& loss) {
+  if (loss.now < next_cut_) return;
+  ++counters_[1];
+  window_before_loss_ = cwnd_;
+  Cut(loss.now, smoothed_rtt(), 1 - max_mdf_);
+}
+
+void Swift::OnSpurious(const SpuriousSample&) {
+  SetWindow(std::max(cwnd_, window_before_loss_));
+  window_before_loss_ = 0;
+}
+
+void Swift::OnTimeout(const TimeoutSample& timeout) {
+  window_before_loss_ = 0;
+  if (timeout.consecutive >= timeout_limit_) {
+    ++counters_[1];
+    SetWindow(min_window_);
+  } else if (timeout.now >= next_cut_) {
+    ++counters_[1];
+    Cut(timeout.now, smoothed_rtt(), 1 - max_mdf_);
+  }
+}
+
+void Swift::OnResume(Time, Duration idle) {
+  if (idle > stale_after_) SetWindow(std::min(cwnd_, initial_window_));
+}
+
+Snapshot Swift::snapshot() const {
+  return {.window = allowance_.window, .rate = allowance_.rate, .smoothed_rtt = smoothed_rtt()};
+}
+
+void Swift::Restore(const Snapshot& snapshot) {
+  if (snapshot.smoothed_rtt > Duration(0)) rtt_ = ToNanos(snapshot.smoothed_rtt);
+  if (snapshot.window < Bytes::Max()) {
+    SetWindow(static_cast<double>(snapshot.window.count()) * packets_per_byte_);
+  }
+}
+
+double Swift::target() const {
+  const double scaling = fs_alpha_ / std::sqrt(cwnd_) + fs_beta_;
+  return base_target_ + std::clamp(scaling, 0.0, fs_range_);
+}
+
+void Swift::Cut(Time now, Duration rtt, double factor) {
+  next_cut_ = now + rtt;
+  SetWindow(cwnd_ * factor);
+}
+
+void Swift::SetWindow(double packets) {
+  cwnd_ = std::clamp(packets, min_window_, max_window_);
+  const double bytes = cwnd_ * mtu_;
+  allowance_.window = Bytes(std::max(static_cast<int64_t>(bytes), int64_t{1}));
+  allowance_.rate = Rate::Max();
+  if (cwnd_ < 1) {  // one packet each rtt / cwnd
+    const double bits_per_second = bytes * 8e9 / rtt_;
+    allowance_.rate = Rate(std::max(static_cast<int64_t>(bits_per_second), int64_t{1}));
+  }
+}
+
+}  // namespace weir

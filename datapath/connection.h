@@ -1,0 +1,74 @@
+// One connection of an endpoint: its state, its two halves, and what it has to say.
+#pragma once
+
+#include <cstdint>
+
+#include "datapath/receiver.h"
+#include "datapath/sender.h"
+
+namespace weir {
+
+enum class ConnectionState : uint8_t {
+  kFree,
+  kOpening,   // open sent, not answered
+  kOpen,
+  kDraining,  // Close was called: what was posted is still being sent
+  kClosing,   // close sent, not answered
+};
+
+// Control packets a connection has to send; each is made from the state of the moment.
+enum Control : uint32_t {
+  kSendOpen = 1u << 0,
+  kSendAccept = 1u << 1,
+  kSendAck = 1u << 2,
+  kSendCnp = 1u << 3,
+  kSendCredit = 1u << 4,
+  kSendCreditRequest = 1u << 5,
+  kSendProbe = 1u << 6,
+  kSendClose = 1u << 7,
+};
+
+struct Connection {
+  Connection(SharedState& shared, uint32_t slot) : index(slot), sender(shared), receiver(shared) {}
+
+  const uint32_t index;  // in the endpoint
+  ConnectionState state = ConnectionState::kFree;
+  bool active = false;  // we opened it
+  uint32_t generation = 0;
+  WireId id{};    // ours
+  WireId peer{};  // 0 while opening
+  NetAddress remote{};
+  uint64_t nonce = 0;
+  const Binding* binding = nullptr;
+  FrameWriter writer;
+  Psn first_psn{};
+  uint16_t payload_max = 0;
+  bool telemetry = false;
+  bool payload_crc = false;
+  ReceiverDuty duty_asked{};  // what we ask of the peer
+
+  Sender sender;
+  Receiver receiver;
+
+  uint32_t control = 0;       // Control bits
+  PathId control_path = 0;
+  bool in_control = false;    // in the endpoint's control list
+  bool in_ready = false;      // in the endpoint's ready list
+  uint32_t control_next = 0;
+  uint32_t ready_next = 0;
+  uint32_t hash_next = 0;
+
+  // As a receiver of credit-scheduled data: granted so far, kCreditUnit.
+  uint16_t scheduler = 0;
+  uint32_t granted = 0;
+
+  Time retry_at = Time::Never();  // of open or close
+  Time give_up_at = Time::Never();
+  int retries = 0;
+
+  bool live() const { return state != ConnectionState::kFree; }
+  // Both halves are set up.
+  bool established() const { return live() && state != ConnectionState::kOpening; }
+};
+
+}  // namespace weir

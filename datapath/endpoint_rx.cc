@@ -1,0 +1,288 @@
+// Endpoint: frames in.
+#include <algorithm>
+#include <cstring>
+
+#include "datapath/endpoint.h"
+
+namespace weir {
+
+void Endpoint::HandleRx(Time now, std::span<const Frame> frames) {
+  now_ = now;
+  if (frames.empty()) return;
+  NoteStall(now, frames.front().rx_time);
+  for (const Frame& frame : frames) HandleFrame(now, frame);
+}
+
+void Endpoint::NoteStall(Time now, Time since) {
+  if (now - since <= config_.stall_threshold) return;
+  ++shared_.counters.host_stalls;
+  shared_.stalled_until = now;
+}
+
+bool Endpoint::CountBad(WireError error) {
+  switch (error) {
+    case WireError::kNone: return false;
+    case WireError::kChecksum: ++shared_.counters.bad_checksums; break;
+    case WireError::kVersion: ++shared_.counters.bad_versions; break;
+    default: ++shared_.counters.bad_frames; break;
+  }
+  return true;
+}
+
+void Endpoint::HandleFrame(Time now, const Frame& frame) {
+  FrameInfo info;
+  const WireError error = ReadFrame({frame.data, frame.size}, info);
+  if (CountBad(error)) {
+    // Whoever opens in another version learns which one is spoken here.
+    if (error == WireError::kVersion && info.type == PacketType::kOpen) HandleOpen(now, info);
+    return;
+  }
+  switch (info.type) {
+    case PacketType::kData: return HandleData(now, frame, info);
+    case PacketType::kAck: return HandleAck(now, frame, info);
+    case PacketType::kTrimNotice: return HandleTrimNotice(now, info);
+    case PacketType::kOpen: return HandleOpen(now, info);
+    case PacketType::kAccept: return HandleAccept(now, info);
+    case PacketType::kRefuse: return HandleRefuse(info);
+    case PacketType::kCnp:
+    case PacketType::kCredit:
+    case PacketType::kCreditRequest:
+    case PacketType::kProbe:
+    case PacketType::kClose:
+    case PacketType::kCloseAck:
+    case PacketType::kAbort: return HandleControl(now, frame, info);
+  }
+  CountBad(WireError::kField);
+}
+
+void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
+  DataHeader h;
+  if (CountBad(Read(info.packet, h))) return;
+  Connection* c = FindLive(h.to);
+  if (c == nullptr || !c->established()) {
+    ++shared_.counters.unknown_connections;
+    // Without a connection id of the sender an abort could not be matched: stay silent, it will
+    // time out, or its probe, which carries one, will be answered.
+    return;
+  }
+  if (info.trimmed) {
+    HandleTrimmed(*c, h, info);
+  } else {
+    const size_t header = kDataHeaderBytes +
+                          ((h.flags & DataHeader::kTelemetry) != 0 ? kTelemetryBytes : 0);
+    std::span<const std::byte> payload(frame.payload, frame.payload_size);
+    if (frame.payload_size == 0) payload = info.packet.subspan(header);
+    if (payload.size() < h.payload) {
+      CountBad(WireError::kShort);
+      return;
+    }
+    payload = payload.first(h.payload);
+    if ((h.flags & DataHeader::kPayloadCrc) != 0 && payload.data() != nullptr &&
+        Crc32c(0, payload) != h.payload_crc) {
+      CountBad(WireError::kChecksum);
+      return;
+    }
+    const Cause cause = c->receiver.HandleData(now, frame.rx_time, h, info, payload);
+    if (cause != Cause::kNone) {
+      ReplyAbort(c->remote, c->peer);
+      return End(*c, Event::kFailed, cause);
+    }
+  }
+  if (scheduler_ != nullptr && c->scheduler != 0) {
+    const Bytes wire(h.payload + DataOverhead(c->remote.v6, c->telemetry));
+    scheduler_->OnData(now, c->index, wire, info.marked, info.trimmed);
+    Demand(now, *c, h.demand);
+  }
+  AfterEvent(now, *c);
+}
+
+void Endpoint::HandleTrimmed(Connection& c, const DataHeader& h, const FrameInfo& info) {
+  ++shared_.counters.trims_received;
+  if (notice_tail_ - notice_head_ == kNotices) {
+    ++shared_.counters.control_dropped;
+    return;
+  }
+  Notice& notice = notices_[notice_tail_++ % kNotices];
+  notice.connection = c.index;
+  notice.id = c.id;
+  notice.header = {.to = c.peer, .psn = h.psn, .attempt = h.attempt};
+  if (info.trimmed_last_hop) notice.header.flags |= TrimNotice::kLastHop;
+  if (info.marked) notice.header.flags |= TrimNotice::kMarked;
+}
+
+void Endpoint::HandleAck(Time now, const Frame& frame, const FrameInfo& info) {
+  AckHeader h;
+  if (CountBad(Read(info.packet, h))) return;
+  Connection* c = FindLive(h.to);
+  if (c == nullptr || !c->established()) {
+    ++shared_.counters.unknown_connections;
+    return;
+  }
+  c->sender.HandleAck(now, frame.rx_time, h);
+  AfterEvent(now, *c);
+}
+
+void Endpoint::HandleTrimNotice(Time now, const FrameInfo& info) {
+  TrimNotice h;
+  if (CountBad(Read(info.packet, h))) return;
+  Connection* c = FindLive(h.to);
+  if (c == nullptr || !c->established()) {
+    ++shared_.counters.unknown_connections;
+    return;
+  }
+  c->sender.HandleTrim(now, h);
+  AfterEvent(now, *c);
+}
+
+void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info) {
+  ControlHeader h;
+  if (CountBad(Read(info.packet, h))) return;
+  if (h.type == PacketType::kClose) return HandleClose(info, h);
+  Connection* c = FindLive(h.to);
+  if (c == nullptr || !c->established()) {
+    ++shared_.counters.unknown_connections;
+    // Never answer an abort or a close-ack: two ends without a connection would go on for ever.
+    const bool answer = h.type != PacketType::kAbort && h.type != PacketType::kCloseAck;
+    if (answer && c == nullptr && h.from.value != 0) ReplyAbort(info.from, h.from);
+    return;
+  }
+  switch (h.type) {
+    case PacketType::kCnp: c->sender.HandleCnp(now); break;
+    case PacketType::kCredit: c->sender.HandleCredit(now, h.value); break;
+    case PacketType::kCreditRequest:
+      Demand(now, *c, h.value);
+      break;
+    case PacketType::kProbe: c->receiver.HandleProbe(frame.rx_time, h.value); break;
+    case PacketType::kCloseAck:
+      if (c->state == ConnectionState::kClosing) End(*c, Event::kClosed, Cause::kNone);
+      return;
+    case PacketType::kAbort: {
+      const bool unknown = h.value != 0;
+      return End(*c, Event::kFailed, unknown ? Cause::kUnknownToPeer : Cause::kAbortedByPeer);
+    }
+    default: return;
+  }
+  AfterEvent(now, *c);
+}
+
+void Endpoint::HandleClose(const FrameInfo& info, const ControlHeader& h) {
+  // Answered without a connection, too: our first answer may have been lost.
+  QueueReply({.to = info.from,
+              .control = {.type = PacketType::kCloseAck, .to = h.from, .from = h.to}});
+  Connection* c = FindLive(h.to);
+  if (c == nullptr || !c->established()) return;
+  // When both close at once, each sees its own close succeed.
+  const bool ours = c->state == ConnectionState::kClosing;
+  End(*c, Event::kClosed, ours ? Cause::kNone : Cause::kClosedByPeer);
+}
+
+RefuseCause Endpoint::CheckOpen(const OpenHeader& h, uint32_t& detail) const {
+  if (!config_.listen) return RefuseCause::kNotListening;
+  const bool scheduler_here = h.scheduler == 0 ||
+                              (config_.credit != nullptr && config_.credit->id == h.scheduler);
+  if (!scheduler_here) {
+    detail = Signals(Signal::kCredit).bits();
+    return RefuseCause::kFeature;
+  }
+  return RefuseCause{};
+}
+
+void Endpoint::HandleOpen(Time now, const FrameInfo& info) {
+  OpenHeader h;
+  const bool other_version = info.version != kWireVersion;
+  if (CountBad(Read(info.packet, h)) || h.type != PacketType::kOpen) return;
+  Reply refusal{.to = info.from, .refuse = true, .refusal = {.to = h.from, .nonce = h.nonce}};
+  if (other_version) {
+    refusal.refusal.cause = RefuseCause::kVersion;
+    refusal.refusal.detail = kWireVersion;
+    return QueueReply(refusal);
+  }
+  const uint32_t bucket = HashOf(info.from, h.from);
+  for (uint32_t i = by_peer_[bucket]; i != kNil; i = connections_[i].hash_next) {
+    Connection& c = connections_[i];
+    if (c.peer == h.from && c.remote.ip == info.from.ip && c.nonce == h.nonce) {
+      return QueueControl(c, kSendAccept);  // a repeated open: our accept was lost
+    }
+  }
+  refusal.refusal.cause = CheckOpen(h, refusal.refusal.detail);
+  if (refusal.refusal.cause != RefuseCause{}) return QueueReply(refusal);
+  Connection* c = Allocate(info.from, *config_.binding);
+  if (c == nullptr) {
+    refusal.refusal.cause = RefuseCause::kNoRoom;
+    return QueueReply(refusal);
+  }
+  c->nonce = h.nonce;
+  Establish(now, *c, h);
+  c->hash_next = by_peer_[bucket];
+  by_peer_[bucket] = c->index;
+  shared_.completions.Push({.event = Event::kAccepted, .connection = c->id});
+  QueueControl(*c, kSendAccept);
+}
+
+void Endpoint::HandleAccept(Time now, const FrameInfo& info) {
+  OpenHeader h;
+  if (CountBad(Read(info.packet, h)) || h.type != PacketType::kAccept) return;
+  Connection* c = FindLive(h.to);
+  if (c == nullptr || c->nonce != h.nonce) {
+    ++shared_.counters.unknown_connections;
+    ReplyAbort(info.from, h.from);
+    return;
+  }
+  if (c->state != ConnectionState::kOpening) return;  // a repeated accept
+  uint32_t missing = 0;
+  const bool scheduler_here = h.scheduler == 0 ||
+                              (config_.credit != nullptr && config_.credit->id == h.scheduler);
+  if (!scheduler_here) missing = Signals(Signal::kCredit).bits();
+  const bool needs_telemetry = c->binding->cc->needs.Has(Signal::kTelemetry);
+  if (needs_telemetry && (h.flags & OpenHeader::kTelemetry) == 0) {
+    missing |= Signals(Signal::kTelemetry).bits();
+  }
+  if (missing != 0) {
+    ReplyAbort(info.from, h.from);
+    return End(*c, Event::kFailed, Cause::kFeatureMismatch, missing);
+  }
+  Establish(now, *c, h);
+  shared_.completions.Push({.event = Event::kOpened, .connection = c->id});
+  AfterEvent(now, *c);
+}
+
+void Endpoint::HandleRefuse(const FrameInfo& info) {
+  RefuseHeader h;
+  if (CountBad(Read(info.packet, h))) return;
+  Connection* c = FindLive(h.to);
+  if (c == nullptr || c->state != ConnectionState::kOpening || c->nonce != h.nonce) return;
+  Cause cause = Cause::kNotListening;
+  switch (h.cause) {
+    case RefuseCause::kNotListening: break;
+    case RefuseCause::kNoRoom: cause = Cause::kNoRoom; break;
+    case RefuseCause::kVersion: cause = Cause::kVersionMismatch; break;
+    case RefuseCause::kFeature: cause = Cause::kFeatureMismatch; break;
+  }
+  End(*c, Event::kFailed, cause, h.detail);
+}
+
+// --- Credit ---
+
+void Endpoint::Demand(Time now, Connection& c, uint32_t demand) {
+  if (scheduler_ == nullptr || c.scheduler == 0) return;
+  const auto ask = std::max(0, static_cast<int32_t>(demand - c.granted));
+  scheduler_->OnDemand(now, c.index, Bytes(ask * kCreditUnit));
+  PumpGrants(now);
+}
+
+void Endpoint::PumpGrants(Time now) {
+  const uint32_t timer = 2 * config_.connections_max;
+  for (size_t i = 0; i < kBurst; ++i) {
+    const Grant grant = scheduler_->NextGrant(now);
+    if (grant.flow == kNoFlow) {
+      wheel_.Arm(timer, grant.again);
+      return;
+    }
+    Connection& c = connections_[grant.flow];
+    c.granted += static_cast<uint32_t>((grant.bytes.count() + kCreditUnit - 1) / kCreditUnit);
+    QueueControl(c, kSendCredit);
+  }
+  wheel_.Arm(timer, now);
+}
+
+}  // namespace weir

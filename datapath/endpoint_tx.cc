@@ -1,0 +1,246 @@
+// Endpoint: timers, and frames out.
+#include <algorithm>
+
+#include "datapath/endpoint.h"
+
+namespace weir {
+
+// --- After an event ---
+
+// Whatever happened to a connection: note what it can send now and when it must be looked at again.
+void Endpoint::AfterEvent(Time now, Connection& c) {
+  if (!c.established()) return UpdateDeadline(c);
+  if (c.state == ConnectionState::kDraining && c.sender.idle()) StartClosing(now, c);
+  uint32_t bits = 0;
+  if (c.receiver.ack_due()) bits |= kSendAck;
+  if (c.receiver.cnp_due()) bits |= kSendCnp;
+  if (c.sender.probe_due()) bits |= kSendProbe;
+  if (c.sender.WantsCreditRequest(now)) bits |= kSendCreditRequest;
+  if (bits != 0) QueueControl(c, bits);
+  if (!c.sender.idle()) QueueReady(c);
+  UpdateDeadline(c);
+}
+
+void Endpoint::UpdateDeadline(Connection& c) {
+  Time next = std::min(c.retry_at, c.give_up_at);
+  if (c.established()) {
+    next = std::min({next, c.sender.NextDeadline(), c.receiver.NextDeadline()});
+  }
+  // A deadline that moved away is looked at when the old one comes: cheaper than moving it with
+  // every acknowledgement.
+  const uint32_t timer = 2 * c.index;
+  if (next < wheel_.deadline(timer)) wheel_.Arm(timer, next);
+}
+
+void Endpoint::QueueControl(Connection& c, uint32_t bits) {
+  c.control |= bits;
+  if (c.in_control) return;
+  c.in_control = true;
+  c.control_next = kNil;
+  (control_tail_ == kNil ? control_head_ : connections_[control_tail_].control_next) = c.index;
+  control_tail_ = c.index;
+  ++control_count_;
+}
+
+void Endpoint::QueueReady(Connection& c) {
+  if (c.in_ready) return;
+  wheel_.Disarm(2 * c.index + 1);  // the pacer's time may have changed
+  c.in_ready = true;
+  c.ready_next = kNil;
+  (ready_tail_ == kNil ? ready_head_ : connections_[ready_tail_].ready_next) = c.index;
+  ready_tail_ = c.index;
+}
+
+void Endpoint::QueueReply(const Reply& reply) {
+  if (reply_tail_ - reply_head_ == kReplies) {
+    ++shared_.counters.control_dropped;
+    return;
+  }
+  replies_[reply_tail_++ % kReplies] = reply;
+}
+
+// Value 1: there is no such connection here (any more).
+void Endpoint::ReplyAbort(const NetAddress& to, WireId their_id) {
+  const uint32_t unknown = 1;
+  QueueReply({.to = to,
+              .control = {.type = PacketType::kAbort, .to = their_id, .value = unknown}});
+}
+
+// --- Timers ---
+
+void Endpoint::HandleTimers(Time now) {
+  now_ = now;
+  const Time earliest = wheel_.Earliest();
+  if (earliest > now) return;
+  NoteStall(now, earliest);
+  const uint32_t grants = 2 * config_.connections_max;
+  for (TimerWheel::Id id = wheel_.PopDue(now); id != TimerWheel::kNone; id = wheel_.PopDue(now)) {
+    if (id == grants) {
+      PumpGrants(now);
+      if (wheel_.deadline(grants) <= now) return;  // the rest next time: a poll stays short
+      continue;
+    }
+    Connection& c = connections_[id / 2];
+    if (id % 2 == 1) {
+      QueueReady(c);
+    } else {
+      HandleConnectionTimer(now, c);
+    }
+  }
+}
+
+Time Endpoint::NextWakeup(Time now) const {
+  if (control_count_ > 0 || notice_head_ != notice_tail_ || reply_head_ != reply_tail_) return now;
+  Time next = wheel_.Earliest();
+  if (ready_head_ != kNil) next = std::min(next, port_.free_at() - config_.tx_slack);
+  return std::max(now, next);
+}
+
+// --- Frames out ---
+
+size_t Endpoint::Due(Time now) const {
+  const size_t control =
+      control_count_ + (notice_tail_ - notice_head_) + (reply_tail_ - reply_head_);
+  const bool data = ready_head_ != kNil && port_.free_at() - config_.tx_slack <= now;
+  return data ? kBurst : std::min(control, kBurst);
+}
+
+Time Endpoint::Depart(Time now, Bytes wire) {
+  const Time start = std::max(now, port_.free_at());
+  port_.Book(now, wire);
+  return start;
+}
+
+size_t Endpoint::PollTx(Time now, std::span<Frame> out) {
+  size_t n = PollReplies(now, out);
+  n += PollControl(now, out.subspan(n));
+  n += PollDataFrames(now, out.subspan(n));
+  for (Frame& frame : out.subspan(n)) frame.size = 0;
+  return n;
+}
+
+PathId Endpoint::ControlPath(Connection& c) {
+  // A spraying connection sprays its control packets, too: no single path can silence it.
+  if (c.binding->lb->reordering == Reordering::kAlways) {
+    c.control_path = static_cast<PathId>((c.control_path + 1u) % c.binding->paths);
+  }
+  return c.control_path;
+}
+
+size_t Endpoint::PollReplies(Time now, std::span<Frame> out) {
+  size_t n = 0;
+  for (; n < out.size() && reply_head_ != reply_tail_; ++n, ++reply_head_) {
+    const Reply& reply = replies_[reply_head_ % kReplies];
+    const FrameWriter writer(config_.address, reply.to, static_cast<uint16_t>(reply_head_));
+    Frame& frame = out[n];
+    frame.size = reply.refuse ? writer.Write(reply.refusal, 0, frame.data)
+                              : writer.Write(reply.control, 0, frame.data);
+    frame.payload_size = 0;
+    frame.path = 0;
+    frame.cls = FrameClass::kControl;
+    Depart(now, Bytes(frame.size + kFcsBytes));
+  }
+  return n;
+}
+
+size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
+  size_t n = 0;
+  while (n < out.size() && notice_head_ != notice_tail_) {
+    const Notice& notice = notices_[notice_head_++ % kNotices];
+    Connection* c = FindLive(notice.id);
+    if (c == nullptr) continue;
+    Frame& frame = out[n++];
+    frame.path = ControlPath(*c);
+    frame.size = c->writer.Write(notice.header, frame.path, frame.data);
+    frame.payload_size = 0;
+    frame.cls = FrameClass::kControl;
+    Depart(now, Bytes(frame.size + kFcsBytes));
+  }
+  while (n < out.size() && control_head_ != kNil) {
+    Connection& c = connections_[control_head_];
+    if (c.control != 0) {
+      Frame& frame = out[n++];
+      const Time departure = std::max(now, port_.free_at());
+      frame.path = ControlPath(c);
+      frame.size = WriteControl(now, departure, c, frame.data);
+      frame.payload_size = 0;
+      frame.cls = FrameClass::kControl;
+      Depart(now, Bytes(frame.size + kFcsBytes));
+    }
+    if (c.control != 0) continue;
+    control_head_ = c.control_next;
+    if (control_head_ == kNil) control_tail_ = kNil;
+    c.in_control = false;
+    --control_count_;
+    if (c.live()) UpdateDeadline(c);
+  }
+  return n;
+}
+
+// Writes the most urgent control packet and takes its bit.
+uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, std::byte* out) {
+  const uint32_t bit = c.control & (0u - c.control);
+  c.control &= ~bit;
+  ControlHeader h{.to = c.peer, .from = c.id};
+  switch (bit) {
+    case kSendOpen:
+    case kSendAccept: return c.writer.Write(ProposalOf(c), c.control_path, out);
+    case kSendAck: {
+      AckHeader ack;
+      ack.to = c.peer;
+      ack.credit = c.granted;
+      c.receiver.PollAck(departure, ack);
+      if (c.receiver.ack_due()) c.control |= kSendAck;
+      c.control &= ~static_cast<uint32_t>(kSendCredit);  // the acknowledgement carries it
+      return c.writer.Write(ack, c.control_path, out);
+    }
+    case kSendCnp:
+      c.receiver.TakeCnp();
+      ++shared_.counters.cnps_sent;
+      h.type = PacketType::kCnp;
+      break;
+    case kSendCredit:
+      ++shared_.counters.credits_sent;
+      h.type = PacketType::kCredit;
+      h.value = c.granted;
+      break;
+    case kSendCreditRequest:
+      h.type = PacketType::kCreditRequest;
+      h.value = c.sender.PollCreditRequest(now);
+      break;
+    case kSendProbe:
+      h.type = PacketType::kProbe;
+      h.value = c.sender.PollProbe(departure);
+      break;
+    default:
+      h.type = PacketType::kClose;
+      break;
+  }
+  return c.writer.Write(h, c.control_path, out);
+}
+
+// Connections take turns, a packet each, while the port's queue is short.
+size_t Endpoint::PollDataFrames(Time now, std::span<Frame> out) {
+  size_t n = 0;
+  while (n < out.size() && ready_head_ != kNil && port_.free_at() - config_.tx_slack <= now) {
+    Connection& c = connections_[ready_head_];
+    ready_head_ = c.ready_next;
+    if (ready_head_ == kNil) ready_tail_ = kNil;
+    c.in_ready = false;
+    if (!c.established()) continue;
+    const Sender::Turn turn = c.sender.NextTurn(now);
+    if (turn.send) {
+      const Time departure = std::max(now, port_.free_at());
+      const Bytes wire = c.sender.PollData(now, departure, c.writer, c.peer, out[n++]);
+      Depart(now, wire);
+      QueueReady(c);
+    } else {
+      if (turn.at != Time::Never()) wheel_.Arm(2 * c.index + 1, turn.at);
+      if (c.sender.WantsCreditRequest(now)) QueueControl(c, kSendCreditRequest);
+    }
+    UpdateDeadline(c);
+  }
+  return n;
+}
+
+}  // namespace weir

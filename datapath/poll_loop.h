@@ -1,0 +1,26 @@
+// One turn of the crank.
+#pragma once
+
+#include "datapath/endpoint.h"
+#include "datapath/nic_port.h"
+
+namespace weir {
+
+// Frames belong to the port, which lends them. Returns how many came in and went out.
+inline size_t PollOnce(NicPort& port, Endpoint& endpoint) {
+  Frame frames[kBurst];
+  const Time now = port.Now();  // the only clock read
+  const auto received = std::span(frames, port.RxBurst(frames));
+  endpoint.HandleRx(now, received);
+  port.Release(received);
+  endpoint.HandleTimers(now);
+
+  const size_t due = std::min(endpoint.Due(now), kBurst);
+  if (due == 0) return received.size();
+  const auto lent = std::span(frames, port.TxFrames(std::span(frames, due)));
+  const size_t filled = endpoint.PollTx(now, lent);
+  port.TxBurst(lent);  // cannot fail: the port lent only what it has room for
+  return received.size() + filled;
+}
+
+}  // namespace weir

@@ -1,0 +1,200 @@
+// The send half of a connection: what to send next, what was lost, what the algorithm and the
+// policy are told.
+#pragma once
+
+#include <cstdint>
+
+#include "datapath/api/congestion_control.h"
+#include "datapath/api/load_balancer.h"
+#include "datapath/nic_port.h"
+#include "datapath/rtt.h"
+#include "datapath/serializer.h"
+#include "datapath/shared_state.h"
+#include "datapath/tx_window.h"
+#include "datapath/wire.h"
+
+namespace weir {
+
+// An algorithm and a policy with their parameters. The entries outlive every connection.
+struct Binding {
+  const CcEntry* cc = nullptr;
+  ConfigBlob cc_config{};
+  const LbEntry* lb = nullptr;
+  ConfigBlob lb_config{};
+  uint32_t paths = 64;
+};
+
+// How a send half finds losses; derived from policy and port, overridable.
+struct LossRules {
+  bool by_order = false;      // a later packet of the same path overtakes only if this one is lost
+  Duration reorder_window{};  // how long a packet may lag behind one sent later
+  Duration rto_min{};
+  int retries_max = 8;  // time-outs in a row before the peer counts as gone
+};
+
+struct SenderSetup {
+  WireId id{};  // ours, for completions
+  const Binding* binding = nullptr;
+  FlowInfo flow{};
+  LossRules loss{};
+  Psn first_psn{};
+  uint32_t payload_max = 0;   // bytes a packet
+  uint32_t overhead = 0;      // header bytes of a data packet, on the wire
+  uint32_t window_limit = 0;  // packets, by the peer's receive half
+  uint32_t receives = 0;      // sends the peer has buffers for
+  bool telemetry = false;
+  bool payload_crc = false;
+};
+
+// Per-connection figures for reports.
+struct SenderStats {
+  uint64_t packets = 0;        // first transmissions
+  uint64_t retransmits = 0;
+  uint64_t spurious = 0;
+  uint64_t trims = 0;
+  uint64_t timeouts = 0;
+  uint64_t marked_bytes = 0;  // on the wire
+  uint64_t acked_bytes = 0;
+};
+
+class Sender {
+ public:
+  explicit Sender(SharedState& shared) : shared_(shared) {}
+
+  void Open(Time now, Pool<TxPage>& pages, const SenderSetup& setup);
+  // Drops everything unsent and unacknowledged; gives back all it held.
+  void Release();
+  // Another algorithm and policy from here on; nothing in flight is disturbed.
+  void Rebind(Time now, const Binding& binding);
+
+  // False if no message slot or completion is free.
+  bool Post(Time now, const SendRequest& request);
+  bool Post(Time now, const WriteRequest& request);
+
+  // `arrived` is when the frame reached the port; `now` is later.
+  void HandleAck(Time now, Time arrived, const AckHeader& ack);
+  void HandleTrim(Time now, const TrimNotice& notice);
+  void HandleCnp(Time now);
+  void HandleCredit(Time now, uint32_t granted);
+  // Whatever is due by `now`. False: the retries are used up.
+  bool HandleTimer(Time now);
+
+  // What can be done now: send a packet, wait for a time, or wait for an event.
+  struct Turn {
+    bool send = false;
+    Time at = Time::Never();  // without `send`: when pacing allows the next packet
+  };
+  Turn NextTurn(Time now);
+  // After NextTurn said `send`: writes the packet, which leaves at `departure`. Returns its size
+  // on the wire.
+  Bytes PollData(Time now, Time departure, const FrameWriter& writer, WireId to, Frame& frame);
+  // A credit request is due because no data packet can carry the demand.
+  bool WantsCreditRequest(Time now);
+  uint32_t PollCreditRequest(Time now);  // the demand, cumulative, kCreditUnit
+  bool probe_due() const { return probe_due_; }
+  uint32_t PollProbe(Time departure);  // its number
+
+  Time NextDeadline() const;
+  bool idle() const { return open_head_ == Pool<TxMessage>::kNone; }
+  Bytes in_flight() const { return in_flight_; }
+  const Allowance& allowance() const { return allowance_; }
+  const SenderStats& stats() const { return stats_; }
+  const CongestionControl& cc() const { return *cc_; }
+  const LoadBalancer& lb() const { return *lb_; }
+  const Binding& binding() const { return *binding_; }
+  const RttEstimator& rtt() const { return rtt_; }
+  Limit limit() const { return limit_; }
+  Snapshot TakeSnapshot() const;
+
+ private:
+  struct AckWork;  // what one acknowledgement adds up to
+
+  TxMessage* NewMessage(Time now, const std::byte* data, uint32_t length, uint64_t cookie);
+  void Forget(uint32_t message);
+  void AckRecord(Psn psn, TxRecord& record, bool marked, AckWork& work);
+  void FinishPiece(const TxRecord& record);
+  void MeasureRtt(Time arrived, const AckHeader& ack, AckWork& work);
+  void MeasureProbe(Time arrived, const AckHeader& ack);
+  void TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work);
+  uint16_t TakeNext();
+  uint32_t Demand(Time now);
+  DataHeader HeaderFor(const TxRecord& record, Psn psn, WireId to) const;
+  void DetectLosses(Time now);
+  void DeclareLost(Time now, uint16_t slot, PathEvent event);
+  void ReportLoss(Time now, Bytes lost, LossCause cause, bool marked);
+  void HandleTimeout(Time now);
+  void HeardFromPeer(Time now);
+  void RefreshAllowance();
+  void EnterIdleIfDone(Time now);
+  void LeaveIdle(Time now);
+  const TxMessage* FrontMessage() const;  // that may be sent; or nullptr
+  bool BlockedByReceives() const;
+  uint32_t PieceBytes(const TxMessage& message, uint32_t piece) const;
+  Bytes NextSize() const;  // on the wire; 0: nothing to send
+  Bytes Backlog() const;   // waiting, on the wire
+  Time RtoDeadline() const;
+  Time ProbeDeadline() const;
+
+  SharedState& shared_;
+  WireId id_{};
+  const Binding* binding_ = nullptr;
+  FlowInfo flow_{};
+  LossRules loss_{};
+  uint32_t payload_max_ = 0;
+  uint32_t overhead_ = 0;
+  uint32_t window_limit_ = 0;
+  bool telemetry_ = false;
+  bool payload_crc_ = false;
+  Bytes ack_every_{};
+
+  TxWindow window_;
+  RttEstimator rtt_;
+  Serializer pace_{Gbps(1)};
+  Allowance allowance_{};
+  Bytes in_flight_{};
+  Limit limit_ = Limit::kApplication;
+  bool was_idle_ = true;
+  bool probe_due_ = false;
+
+  // Open messages in the order posted, and the first of them that is not yet sent in full.
+  uint32_t open_head_ = Pool<TxMessage>::kNone;
+  uint32_t open_tail_ = Pool<TxMessage>::kNone;
+  uint32_t unsent_ = Pool<TxMessage>::kNone;
+  uint64_t unsent_bytes_ = 0;    // payload not yet sent once
+  uint32_t unsent_pieces_ = 0;   // the packets it takes
+  uint64_t lost_bytes_ = 0;      // in window_.lost, on the wire
+  uint32_t next_message_ = 0;
+  uint32_t next_send_ = 0;       // ordinal of the next posted send
+  uint32_t receives_ = 0;        // ordinals below have a buffer at the peer
+
+  int64_t round_ = 0;
+  uint32_t next_send_seq_ = 0;
+  uint32_t round_end_ = 0;  // the round ends when this transmission is acknowledged
+
+  // Of the acknowledged transmission sent last.
+  uint32_t rack_seq_ = 0;
+  Time rack_sent_{};
+  PathId rack_path_ = 0;
+  bool rack_valid_ = false;
+  Time rack_deadline_ = Time::Never();
+  Duration reorder_window_{};
+
+  Time last_sent_{};
+  Time last_progress_{};
+  Time idle_since_{};
+  int timeouts_in_row_ = 0;
+  int unanswered_ = 0;  // probes and credit requests since the peer was last heard
+  uint32_t probe_number_ = 0;
+  Time probe_sent_ = Time::Never();  // of the probe under way
+  uint32_t probe_seq_ = 0;
+
+  uint32_t granted_ = 0;  // by the receiver, cumulative, kCreditUnit
+  Time credit_request_at_{};
+  Time cc_timer_ = Time::Never();
+
+  SenderStats stats_;
+  CcSlot cc_;
+  LbSlot lb_;
+};
+
+}  // namespace weir

@@ -1,0 +1,37 @@
+#include "lb_policies/registry.h"
+
+#include <cstring>
+
+#include "lb_policies/ecmp.h"
+#include "lb_policies/flowlet.h"
+#include "lb_policies/oblivious.h"
+#include "lb_policies/reps.h"
+#include "lb_policies/round_robin.h"
+
+namespace weir {
+namespace {
+
+constexpr LbEntry kAll[] = {
+    LbPlugin<Ecmp>("ecmp", "one random path for each connection", "RFC 2992", Reordering::kNever),
+    LbPlugin<RoundRobin>("round_robin", "every path in turn", "Dixit et al., INFOCOM 2013",
+                         Reordering::kAlways),
+    LbPlugin<Oblivious>("oblivious", "every path once, in a new order each pass",
+                        "uet-htsim uec_mp.cpp", Reordering::kAlways),
+    LbPlugin<Flowlet>("flowlet", "a new random path after each pause", "Sinha et al., HotNets 2004",
+                      Reordering::kRarely),
+    LbPlugin<Reps>("reps", "paths that returned unmarked are used again",
+                   "Bonato et al., EuroSys 2026", Reordering::kAlways, Signal::kMarkEcho),
+};
+
+}  // namespace
+
+std::span<const LbEntry> AllLb() { return kAll; }
+
+const LbEntry* FindLb(const char* name) {
+  for (const LbEntry& entry : kAll) {
+    if (std::strcmp(entry.name, name) == 0) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace weir

@@ -1,0 +1,454 @@
+#include "testbed/fabric/fabric.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/str_format.h"
+
+namespace weir {
+namespace {
+
+// A packet without its payload counts at least this much. Source: 64-byte frames of Ethernet.
+constexpr uint16_t kTrimmedMin = 64;
+constexpr uint64_t kDigestPrime = 0x9E3779B97F4A7C15u;
+
+}  // namespace
+
+Fabric::Fabric(const Topology& topology, const SwitchConfig& config, uint64_t seed,
+               PacketPool& packets, TimerWheel& timers, uint32_t first_timer, Deliver deliver)
+    : topology_(topology),
+      config_(config),
+      routes_(topology),
+      packets_(packets),
+      timers_(timers),
+      first_timer_(first_timer),
+      deliver_(std::move(deliver)),
+      rng_(Mix64(seed ^ 0xFAB)),
+      host_link_(topology.hosts, 0),
+      seeds_(topology.nodes(), 0),
+      buffered_(topology.nodes()),
+      next_turn_(topology.nodes(), 0),
+      impairments_(topology.links.size()),
+      bursting_(topology.links.size(), false) {
+  ports_.reserve(topology.links.size());
+  for (LinkId id = 0; id < topology.links.size(); ++id) {
+    const LinkShape& shape = topology.links[id];
+    ports_.emplace_back(shape, !topology.IsHost(shape.from));
+    ports_.back().node = shape.from;
+    ports_.back().to_host = topology.IsHost(shape.to);
+    if (topology.IsHost(shape.from)) host_link_[shape.from] = id;
+  }
+  for (uint32_t& s : seeds_) s = static_cast<uint32_t>(rng_.Next());
+  if (config_.same_seed) std::fill(seeds_.begin(), seeds_.end(), seeds_[0]);
+  if (config_.pfc) inputs_.resize(topology.links.size());
+}
+
+void Fabric::PushBack(Fifo& fifo, PacketId id) {
+  Packet& packet = packets_[id];
+  packet.next = kNoPacket;
+  if (fifo.head == kNoPacket) {
+    fifo.head = id;
+  } else {
+    packets_[fifo.tail].next = id;
+  }
+  fifo.tail = id;
+  fifo.bytes += Bytes(packet.wire);
+  ++fifo.packets;
+}
+
+PacketId Fabric::PopFront(Fifo& fifo) {
+  const PacketId id = fifo.head;
+  const Packet& packet = packets_[id];
+  fifo.head = packet.next;
+  fifo.bytes -= Bytes(packet.wire);
+  --fifo.packets;
+  return id;
+}
+
+// --- Timers ---
+
+void Fabric::HandleTimer(Time now, uint32_t timer) {
+  const auto links = static_cast<uint32_t>(ports_.size());
+  if (timer == 2 * links) return HandleLate(now);
+  if (timer >= links) return HandlePause(now, timer - links);
+  const LinkId link = timer;
+  Port& port = ports_[link];
+  const PacketId id = PopFront(port.link);
+  Serve(now, link);
+  if (port.link.head != kNoPacket) {
+    timers_.Arm(first_timer_ + link, packets_[port.link.head].arrival);
+  }
+  if (port.impaired) {
+    Impair(now, link, id);
+  } else {
+    Land(now, link, id);
+  }
+}
+
+void Fabric::Trace(Time now, LinkId link, const Packet& packet) {
+  ++stats_.hops;
+  const uint64_t what = static_cast<uint64_t>(now.nanos()) * 0x2545F4914F6CDD1Du ^
+                        (static_cast<uint64_t>(link) << 32 | packet.sequence) ^
+                        static_cast<uint64_t>(packet.wire) << 48;
+  digest_ = (std::rotl(digest_, 5) ^ what) * kDigestPrime;
+}
+
+void Fabric::Land(Time now, LinkId link, PacketId id) {
+  Packet& packet = packets_[id];
+  Trace(now, link, packet);
+  packet.from_link = link;
+  const NodeId node = ports_[link].to;
+  if (!ports_[link].to_host) return Forward(now, id, node);
+  ++stats_.delivered;
+  --in_network_;
+  deliver_(now, node, id);
+}
+
+// --- Switching ---
+
+void Fabric::Forward(Time now, PacketId id, NodeId node) {
+  const Packet& packet = packets_[id];
+  const std::span<const LinkId> next = routes_.Next(node, packet.to);
+  if (next.empty()) return Drop(id, stats_.unroutable);
+  Enqueue(now, next.size() == 1 ? next[0] : Choose(node, packet, next), id);
+}
+
+LinkId Fabric::Choose(NodeId node, const Packet& packet, std::span<const LinkId> next) {
+  const auto count = static_cast<uint32_t>(next.size());
+  switch (config_.balancing) {
+    case SwitchBalancing::kEcmp: {
+      const uint64_t hash = Mix64(static_cast<uint64_t>(packet.flow_hash) << 32 | seeds_[node]);
+      return next[static_cast<uint32_t>((hash >> 32) * count >> 32)];
+    }
+    case SwitchBalancing::kRoundRobin: return next[next_turn_[node]++ % count];
+    case SwitchBalancing::kAdaptive: break;
+  }
+  // Ties are broken at random, or all would take the first link.
+  LinkId best = next[0];
+  uint32_t ties = 0;
+  Bytes shortest = Bytes::Max();
+  for (const LinkId link : next) {
+    const Bytes queue = queued(link);
+    if (queue > shortest) continue;
+    ties = queue < shortest ? 1 : ties + 1;
+    if (ties == 1 || rng_.Below(ties) == 0) best = link;
+    shortest = queue;
+  }
+  return best;
+}
+
+Bytes Fabric::QueueLimit(NodeId node) const {
+  Bytes limit = config_.queue_limit > Bytes(0) ? config_.queue_limit : Bytes::Max();
+  if (config_.buffer > Bytes(0)) {
+    const Bytes free = std::max(Bytes(0), config_.buffer - buffered_[node]);
+    // Lossless traffic is held back by pausing; only the whole buffer is a limit.
+    limit = std::min(limit, config_.pfc ? free : Scaled(free, config_.alpha));
+  } else if (config_.pfc) {
+    limit = Bytes::Max();
+  }
+  return limit;
+}
+
+bool Fabric::ShouldMark(const Port& port, Bytes queue) {
+  if (queue <= config_.mark_min || (port.to_host && !config_.mark_last_hop)) return false;
+  if (queue > config_.mark_max) return true;
+  const Bytes ramp = config_.mark_max - config_.mark_min;
+  if (ramp == Bytes(0)) return true;
+  return rng_.Chance(config_.mark_probability * Ratio(queue - config_.mark_min, ramp));
+}
+
+// Decides what becomes of a packet that meets the data queue: it stays as it is, it is trimmed, or
+// it goes (false).
+bool Fabric::Admit(Port& port, Packet& packet) {
+  if (!port.is_switch || packet.cls == FrameClass::kControl) return true;
+  const Bytes size(packet.wire);
+  const Bytes limit = QueueLimit(port.node);
+  if (size <= limit && port.data.bytes <= limit - size) return true;
+  if (!config_.trimming || !packet.trimmable) return false;
+  packet.trimmed = true;
+  packet.trimmed_last_hop = port.to_host;
+  packet.trimmable = false;
+  packets_.DropPayload(packet);
+  const auto wire = std::max<uint16_t>(kTrimmedMin, packet.header + kFcsBytes);
+  port.stats.bytes_cut += packet.wire - wire;
+  packet.wire = wire;
+  packet.payload = 0;
+  packet.cls = FrameClass::kControl;
+  ++port.stats.trims;
+  ++stats_.trims;
+  return true;
+}
+
+void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
+  Port& port = ports_[link];
+  Packet& packet = packets_[id];
+  Serve(now, link);
+  ++port.stats.packets_in;
+  port.stats.bytes_in += packet.wire;
+  bool fits = Admit(port, packet);
+  const bool control = packet.cls == FrameClass::kControl;
+  if (fits && control && port.is_switch && config_.control_limit > Bytes(0)) {
+    fits = port.control.bytes + Bytes(packet.wire) <= config_.control_limit;
+  }
+  if (!fits) {
+    ++port.stats.drops;
+    port.stats.bytes_dropped += packet.wire;
+    return Drop(id, stats_.dropped);
+  }
+  if (port.is_switch) {
+    buffered_[port.node] += Bytes(packet.wire);
+    if (config_.pfc) HoldInput(now, packet);
+    if (config_.mark_on_enqueue && !control && packet.ecn_capable && !packet.marked &&
+        ShouldMark(port, port.data.bytes + Bytes(packet.wire))) {
+      packet.marked = true;
+      ++port.stats.marks;
+      ++stats_.marks;
+    }
+  }
+  PushBack(control ? port.control : port.data, id);
+  port.stats.queue_peak = std::max(port.stats.queue_peak, port.data.bytes);
+  Serve(now, link);
+}
+
+// Starts what the link had time to start until `now`. Control packets go first.
+void Fabric::Serve(Time now, LinkId link) {
+  Port& port = ports_[link];
+  while (port.wire.free_at() <= now) {
+    if (port.control.head != kNoPacket) {
+      Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.control));
+    } else if (port.data.head != kNoPacket && !port.paused) {
+      Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.data));
+    } else {
+      // Idle: whatever comes next starts when it comes.
+      if (port.wire.free_at() < now) port.wire.SkipTo(now);
+      return;
+    }
+  }
+}
+
+void Fabric::Start(Time at, LinkId link, PacketId id) {
+  Port& port = ports_[link];
+  Packet& packet = packets_[id];
+  const Bytes size(packet.wire);
+  ++port.stats.packets_out;
+  port.stats.bytes_out += packet.wire;
+  if (port.is_switch) {
+    buffered_[port.node] -= size;
+    if (config_.pfc) FreeInput(at, packet);
+    const bool data = packet.cls != FrameClass::kControl;
+    if (data && !config_.mark_on_enqueue && packet.ecn_capable && !packet.marked &&
+        ShouldMark(port, port.data.bytes)) {
+      packet.marked = true;
+      ++port.stats.marks;
+      ++stats_.marks;
+    }
+    if (config_.telemetry && packet.telemetry) {
+      AppendTelemetry({packet.bytes, packet.header},
+                      {.stamp = at,
+                       .transmitted = Bytes(static_cast<int64_t>(port.stats.bytes_out)),
+                       .queue = port.data.bytes,
+                       .rate = port.wire.rate(),
+                       .hop = static_cast<uint16_t>(link)});
+    }
+  }
+  const Time done = port.wire.Book(at, size);
+  if (!port.up) return Drop(id, stats_.lost_by_fault);
+  packet.arrival = done + port.delay;
+  const bool first = port.link.head == kNoPacket;
+  PushBack(port.link, id);
+  if (first) timers_.Arm(first_timer_ + link, packet.arrival);
+}
+
+void Fabric::Drop(PacketId id, uint64_t& counter) {
+  const Packet& packet = packets_[id];
+  ++counter;
+  --in_network_;
+  digest_ = (std::rotl(digest_, 7) ^ packet.sequence) * kDigestPrime;
+  packets_.Give(id);
+}
+
+// --- Hosts ---
+
+void Fabric::Inject(Time now, uint32_t host, PacketId packet) {
+  ++stats_.injected;
+  ++in_network_;
+  Enqueue(now, host_link_[host], packet);
+}
+
+uint32_t Fabric::HostQueue(Time now, uint32_t host) {
+  const LinkId link = host_link_[host];
+  Serve(now, link);
+  return ports_[link].data.packets + ports_[link].control.packets;
+}
+
+// --- Lossless mode ---
+
+Bytes Fabric::PauseAbove(NodeId node) const {
+  if (config_.pfc_xoff > Bytes(0)) return config_.pfc_xoff;
+  return Scaled(std::max(Bytes(0), config_.buffer - buffered_[node]), config_.pfc_alpha);
+}
+
+void Fabric::HoldInput(Time now, const Packet& packet) {
+  Input& input = inputs_[packet.from_link];
+  input.held += Bytes(packet.wire);
+  if (input.pausing) return;
+  if (input.held > PauseAbove(ports_[packet.from_link].to)) SendPause(now, packet.from_link, true);
+}
+
+void Fabric::FreeInput(Time now, const Packet& packet) {
+  Input& input = inputs_[packet.from_link];
+  input.held -= Bytes(packet.wire);
+  if (!input.pausing) return;
+  const Bytes resume = PauseAbove(ports_[packet.from_link].to) - Bytes(2 * packet.wire);
+  if (input.held <= std::max(Bytes(0), resume)) SendPause(now, packet.from_link, false);
+}
+
+// The pause frame travels back along the cable; its own transmission is taken as instant.
+void Fabric::SendPause(Time now, LinkId input, bool pause) {
+  Input& in = inputs_[input];
+  in.pausing = pause;
+  const bool first = in.notices.empty();
+  in.notices.emplace_back(now + ports_[input].delay, pause);
+  if (first) {
+    const auto links = static_cast<uint32_t>(ports_.size());
+    timers_.Arm(first_timer_ + links + input, in.notices.front().first);
+  }
+}
+
+void Fabric::HandlePause(Time now, LinkId link) {
+  Input& input = inputs_[link];
+  Port& port = ports_[link];
+  Serve(now, link);
+  const bool pause = input.notices.front().second;
+  input.notices.pop_front();
+  if (!input.notices.empty()) {
+    const auto links = static_cast<uint32_t>(ports_.size());
+    timers_.Arm(first_timer_ + links + link, input.notices.front().first);
+  }
+  if (pause == port.paused) return;
+  port.paused = pause;
+  if (pause) {
+    port.paused_since = now;
+    ++port.stats.pauses;
+  } else {
+    port.stats.paused += now - port.paused_since;
+    Serve(now, link);
+  }
+}
+
+// --- Faults ---
+
+void Fabric::SetLink(Time now, LinkId link, bool up) {
+  Serve(now, link);
+  Port& port = ports_[link];
+  port.up = up;
+  if (up) return;
+  // What is on the wire is lost with it.
+  timers_.Disarm(first_timer_ + link);
+  while (port.link.head != kNoPacket) Drop(PopFront(port.link), stats_.lost_by_fault);
+}
+
+void Fabric::SetRate(Time now, LinkId link, double share) {
+  Serve(now, link);
+  const Rate rate = Scaled(topology_.links[link].rate, share);
+  ports_[link].wire.set_rate(std::max(rate, Rate(1)));
+}
+
+void Fabric::SetImpairment(LinkId link, const Impairment& impairment) {
+  impairments_[link] = impairment;
+  ports_[link].impaired = impairment.any();
+}
+
+void Fabric::Reroute() {
+  std::vector<bool> usable(ports_.size());
+  for (size_t i = 0; i < ports_.size(); ++i) usable[i] = ports_[i].up;
+  routes_ = Routes(topology_, usable);
+}
+
+// What a bad link does to a packet at its end.
+void Fabric::Impair(Time now, LinkId link, PacketId id) {
+  const Impairment& fault = impairments_[link];
+  bursting_[link] = bursting_[link] ? !rng_.Chance(fault.burst_leave)
+                                    : rng_.Chance(fault.burst_enter);
+  if (bursting_[link] || rng_.Chance(fault.loss)) return Drop(id, stats_.lost_by_fault);
+  if (rng_.Chance(fault.corruption)) Corrupt(id);
+  if (rng_.Chance(fault.duplication)) Duplicate(now, link, id);
+  if (rng_.Chance(fault.reordering)) {
+    ++stats_.reordered;
+    HoldBack(now + fault.reorder_delay, link, id);
+  } else {
+    Land(now, link, id);
+  }
+}
+
+void Fabric::Corrupt(PacketId id) {
+  ++stats_.corrupted;
+  Packet& packet = packets_[id];
+  const uint32_t content = packet.payload_bytes == nullptr ? 0u : packet.payload;
+  const uint32_t bit = rng_.Below(8u * (packet.header + content));
+  const uint32_t byte = bit / 8;
+  std::byte& target =
+      byte < packet.header ? packet.bytes[byte] : packet.payload_bytes[byte - packet.header];
+  target ^= std::byte{static_cast<uint8_t>(1u << bit % 8)};
+}
+
+void Fabric::Duplicate(Time now, LinkId link, PacketId id) {
+  const PacketId copy = packets_.Take();
+  if (copy == kNoPacket) return;
+  const Packet& original = packets_[id];
+  packets_[copy] = original;
+  packets_[copy].payload_bytes = nullptr;
+  if (original.payload_bytes != nullptr) {
+    packets_.CopyPayload(packets_[copy], {original.payload_bytes, original.payload});
+  }
+  ++stats_.duplicated;
+  ++in_network_;
+  HoldBack(now, link, copy);
+}
+
+void Fabric::HoldBack(Time until, LinkId link, PacketId id) {
+  late_.push({until, late_order_++, link, id});
+  timers_.Arm(first_timer_ + 2 * static_cast<uint32_t>(ports_.size()), late_.top().at);
+}
+
+void Fabric::HandleLate(Time now) {
+  while (!late_.empty() && late_.top().at <= now) {
+    const Late late = late_.top();
+    late_.pop();
+    Land(now, late.link, late.packet);
+  }
+  if (!late_.empty()) {
+    timers_.Arm(first_timer_ + 2 * static_cast<uint32_t>(ports_.size()), late_.top().at);
+  }
+}
+
+// --- Checking ---
+
+std::string Fabric::CheckConservation(Time now) {
+  uint64_t held = late_.size();
+  for (LinkId link = 0; link < ports_.size(); ++link) {
+    Serve(now, link);
+    const Port& port = ports_[link];
+    const PortStats& s = port.stats;
+    const uint64_t queued_packets = port.data.packets + port.control.packets;
+    const auto queued_bytes = static_cast<uint64_t>(queued(link).count());
+    held += queued_packets + port.link.packets;
+    if (s.packets_in != s.packets_out + s.drops + queued_packets ||
+        s.bytes_in != s.bytes_out + s.bytes_dropped + s.bytes_cut + queued_bytes) {
+      return absl::StrFormat(
+          "link %d: %d packets in, %d out, %d dropped, %d queued; %d bytes in, %d out, %d dropped, "
+          "%d cut, %d queued",
+          link, s.packets_in, s.packets_out, s.drops, queued_packets, s.bytes_in, s.bytes_out,
+          s.bytes_dropped, s.bytes_cut, queued_bytes);
+    }
+  }
+  const uint64_t gone =
+      stats_.delivered + stats_.dropped + stats_.lost_by_fault + stats_.unroutable;
+  if (held != in_network_ || stats_.injected + stats_.duplicated != gone + in_network_) {
+    return absl::StrFormat("fabric: %d injected, %d duplicated, %d gone, %d counted, %d found",
+                           stats_.injected, stats_.duplicated, gone, in_network_, held);
+  }
+  return "";
+}
+
+}  // namespace weir

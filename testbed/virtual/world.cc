@@ -1,0 +1,153 @@
+#include "testbed/virtual/world.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "datapath/poll_loop.h"
+
+namespace weir {
+namespace {
+
+// A host whose queue is full looks again after this.
+constexpr Duration kTxRetry = Micros(1);
+
+}  // namespace
+
+World::World(const Topology& topology, const WorldConfig& config)
+    : config_(config),
+      packets_(config.packets_max),
+      pages_(config.tx_pages_max),
+      first_host_timer_(Fabric::TimersNeeded(topology)),
+      first_user_timer_(first_host_timer_ + topology.hosts),
+      wheel_(first_user_timer_ + config.timers),
+      fabric_(topology, config.switches, config.seed, packets_, wheel_, 0,
+              [this](Time now, uint32_t host, PacketId packet) { Deliver(now, host, packet); }),
+      hosts_(topology.hosts) {}
+
+Endpoint& World::AddHost(uint32_t host, EndpointConfig config) {
+  Rate rate{};
+  for (const LinkShape& link : fabric_.topology().links) {
+    if (link.from == host) rate = link.rate;
+  }
+  config.address = AddressOf(host);
+  config.line_rate = rate;
+  config.seed = Mix64(config_.seed ^ Mix64(host));
+  const PortCaps caps{.line_rate = rate, .signals = config.signals, .tx_slack = config.tx_slack};
+  auto entry = std::make_unique<Host>(fabric_, packets_, host, caps);
+  absl::StatusOr<std::unique_ptr<Endpoint>> endpoint = Endpoint::Create(config, &pages_);
+  if (!endpoint.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(endpoint.status().message()).c_str());
+    std::abort();
+  }
+  entry->endpoint = *std::move(endpoint);
+  hosts_[host] = std::move(entry);
+  return *hosts_[host]->endpoint;
+}
+
+void World::Stall(uint32_t host, Time until) {
+  hosts_[host]->stalled_until = until;
+  wheel_.Arm(first_host_timer_ + host, until);
+}
+
+void World::Deliver(Time now, uint32_t host, PacketId packet) {
+  if (hosts_[host] == nullptr) {
+    packets_.Give(packet);
+    return;
+  }
+  hosts_[host]->port.Accept(now, packet);
+  Poll(host);
+}
+
+void World::Poll(uint32_t index) {
+  Host& host = *hosts_[index];
+  if (host.stalled_until > now_) return;
+  host.port.set_now(now_);
+  Completion completion;
+  bool again = true;
+  while (again) {
+    const size_t work = PollOnce(host.port, *host.endpoint);
+    again = work >= kBurst || host.port.has_received();
+    while (host.endpoint->PollCompletion(completion)) {
+      if (on_completion_) on_completion_(index, completion);
+      again = true;
+    }
+  }
+  Time next = host.endpoint->NextWakeup(now_);
+  if (next <= now_) next = host.port.tx_short() ? now_ + kTxRetry : now_ + Nanos(1);
+  wheel_.Arm(first_host_timer_ + index, next);
+}
+
+bool World::Step(Time until) {
+  const TimerWheel::Id id = wheel_.PopDue(until);
+  if (id == TimerWheel::kNone) return false;
+  now_ = wheel_.clock();
+  ++events_;
+  if (id < first_host_timer_) {
+    fabric_.HandleTimer(now_, id);
+  } else if (id < first_user_timer_) {
+    Poll(id - first_host_timer_);
+  } else {
+    on_timer_(id - first_user_timer_);
+  }
+  return true;
+}
+
+void World::RunUntil(Time until) {
+  while (Step(until)) {
+  }
+  now_ = std::max(now_, until);
+}
+
+Counters World::TotalCounters() const {
+  // Counters is all uint64_t: added field by field.
+  Counters total;
+  auto* sum = reinterpret_cast<uint64_t*>(&total);
+  static_assert(sizeof(Counters) % sizeof(uint64_t) == 0);
+  for (const auto& host : hosts_) {
+    if (host == nullptr) continue;
+    const auto* one = reinterpret_cast<const uint64_t*>(&host->endpoint->counters());
+    for (size_t i = 0; i < sizeof(Counters) / sizeof(uint64_t); ++i) sum[i] += one[i];
+  }
+  return total;
+}
+
+std::string World::CheckConservation() { return fabric_.CheckConservation(now_); }
+
+std::string World::CheckQuiet() {
+  if (std::string breach = CheckConservation(); !breach.empty()) return breach;
+  if (packets_.used() != 0) return absl::StrFormat("%d packets are still held", packets_.used());
+  if (pages_.used() != 0) return absl::StrFormat("%d record pages are still held", pages_.used());
+  for (uint32_t h = 0; h < hosts_.size(); ++h) {
+    if (hosts_[h] == nullptr) continue;
+    const Endpoint& e = *hosts_[h]->endpoint;
+    if (e.connections() != 0 || e.tx_messages_used() != 0 || e.rx_messages_used() != 0) {
+      return absl::StrFormat("host %d still holds %d connections, %d and %d messages", h,
+                             e.connections(), e.tx_messages_used(), e.rx_messages_used());
+    }
+  }
+  return "";
+}
+
+Duration World::BaseRtt(uint32_t from, uint32_t to, Bytes size, Bytes ack) const {
+  const Topology& topology = fabric_.topology();
+  Duration total{};
+  for (const auto& [source, target, bytes] :
+       {std::tuple(from, to, size), std::tuple(to, from, ack)}) {
+    NodeId node = source;
+    while (node != target) {
+      LinkId link = 0;
+      if (topology.IsHost(node)) {
+        while (topology.links[link].from != node) ++link;
+      } else {
+        const std::span<const LinkId> next = fabric_.routes().Next(node, target);
+        if (next.empty()) return Duration::Max();
+        link = next[0];
+      }
+      total += topology.links[link].delay + bytes / topology.links[link].rate;
+      node = topology.links[link].to;
+    }
+  }
+  return total;
+}
+
+}  // namespace weir

@@ -1,0 +1,57 @@
+// Counts heap allocations of this thread, also under the address sanitizer, whose malloc stays
+// underneath. May be included by any number of files of one program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace weir {
+namespace internal {
+inline thread_local int64_t allocations = 0;
+
+inline void* CountedAlloc(size_t size, size_t alignment) {
+  ++allocations;
+  const size_t rounded = (size + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+}  // namespace internal
+
+// Allocations since it was built.
+class NoAlloc {
+ public:
+  int64_t count() const { return internal::allocations - before_; }
+
+ private:
+  int64_t before_ = internal::allocations;
+};
+
+}  // namespace weir
+
+[[gnu::weak]] void* operator new(size_t size) {
+  return weir::internal::CountedAlloc(size, alignof(std::max_align_t));
+}
+[[gnu::weak]] void* operator new[](size_t size) {
+  return weir::internal::CountedAlloc(size, alignof(std::max_align_t));
+}
+[[gnu::weak]] void* operator new(size_t size, std::align_val_t alignment) {
+  return weir::internal::CountedAlloc(size, static_cast<size_t>(alignment));
+}
+[[gnu::weak]] void* operator new[](size_t size, std::align_val_t alignment) {
+  return weir::internal::CountedAlloc(size, static_cast<size_t>(alignment));
+}
+[[gnu::weak]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::weak]] void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
