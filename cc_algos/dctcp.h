@@ -5,7 +5,7 @@
 //   cwnd  <- cwnd / 2                 on a loss, if this round has not cut yet
 //   cwnd  <- cwnd + MTU               for each window acknowledged; doubled a round below ssthresh
 //
-// Source: RFC 8257 section 3.3 and 3.4; RFC 5681 for growth and time-outs; Alizadeh et al.,
+// Source: RFC 8257 sections 3.3 to 3.5; RFC 5681 for growth and time-outs; Alizadeh et al.,
 // SIGCOMM 2010.
 // Departure: no delayed-acknowledgement state machine, because our receiver echoes every mark.
 // Departure: starts at one BDP, as RDMA senders do, and slow start ends there: beyond it the path

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "datapath/receiver.h"
 #include "datapath/sender.h"
@@ -31,9 +32,18 @@ enum Control : uint32_t {
 struct Connection {
   Connection(SharedState& shared, uint32_t slot) : index(slot), sender(shared), receiver(shared) {}
 
+  // Both halves as new: the last use of the slot leaves nothing behind.
+  void Renew(SharedState& shared) {
+    std::destroy_at(&sender);
+    std::construct_at(&sender, shared);
+    std::destroy_at(&receiver);
+    std::construct_at(&receiver, shared);
+  }
+
   const uint32_t index;  // in the endpoint
   ConnectionState state = ConnectionState::kFree;
-  bool active = false;  // we opened it
+  bool active = false;     // we opened it
+  bool confirmed = false;  // the peer knows our id; until then an accept is repeated
   uint32_t generation = 0;
   WireId id{};    // ours
   WireId peer{};  // 0 while opening
@@ -58,14 +68,18 @@ struct Connection {
   uint32_t ready_next = 0;
   uint32_t hash_next = 0;
 
-  // As a receiver of credit-scheduled data: granted so far, kCreditUnit.
+  // As a receiver of credit-scheduled data.
   uint16_t scheduler = 0;
-  uint32_t granted = 0;
+  uint64_t granted = 0;  // bytes so far
 
-  Time retry_at = Time::Never();  // of open or close
+  Time retry_at = Time::Never();  // of open, accept or close
   Time give_up_at = Time::Never();
   int retries = 0;
 
+  // As it travels: rounded up once, not with each grant.
+  uint32_t granted_units() const {
+    return static_cast<uint32_t>((granted + kCreditUnit - 1) / kCreditUnit);
+  }
   bool live() const { return state != ConnectionState::kFree; }
   // Both halves are set up.
   bool established() const { return live() && state != ConnectionState::kOpening; }

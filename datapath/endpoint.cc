@@ -73,6 +73,8 @@ Endpoint::Endpoint(const EndpointConfig& config, Pool<TxPage>* pages)
       by_peer_(RoundUpToPowerOfTwo(config.connections_max), kNil),
       wheel_(2 * config.connections_max + 1),
       port_(config.line_rate),
+      full_packet_(Bytes(config.payload_max + DataOverhead(config.address.v6, false)) /
+                   config.line_rate),
       notices_(kNotices),
       replies_(kReplies) {
   shared_.regions.resize(config.regions_max);
@@ -137,7 +139,7 @@ absl::StatusOr<WireId> Endpoint::Connect(Time now, const NetAddress& remote,
   c->nonce = Mix64(config_.seed ^ Mix64(++nonces_));
   c->give_up_at = now + config_.open_timeout;
   Retry(now, *c);
-  UpdateDeadline(*c);
+  UpdateDeadline(now, *c);
   return c->id;
 }
 
@@ -147,7 +149,6 @@ absl::Status Endpoint::Close(Time now, WireId id) {
   if (!(*c)->established()) return Abort(now, id);
   if ((*c)->state != ConnectionState::kOpen) return absl::OkStatus();
   (*c)->state = ConnectionState::kDraining;
-  (*c)->give_up_at = now + config_.open_timeout;
   AfterEvent(now, **c);
   return absl::OkStatus();
 }
@@ -156,7 +157,7 @@ absl::Status Endpoint::Abort(Time now, WireId id) {
   now_ = std::max(now_, now);
   absl::StatusOr<Connection*> c = Live(id);
   if (!c.ok()) return c.status();
-  if ((*c)->peer.value != 0) ReplyAbort((*c)->remote, (*c)->peer);
+  if ((*c)->peer.value != 0) ReplyAbort((*c)->remote, (*c)->peer, kOurDecision);
   End(**c, Event::kFailed, Cause::kAborted);
   return absl::OkStatus();
 }
@@ -164,6 +165,12 @@ absl::Status Endpoint::Abort(Time now, WireId id) {
 absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
   absl::StatusOr<Connection*> c = Live(id);
   if (!c.ok()) return c.status();
+  if (!(*c)->established()) {
+    return absl::FailedPreconditionError("rebind: the connection is not open yet; wait for kOpened");
+  }
+  if (binding.cc == nullptr || binding.lb == nullptr || binding.paths == 0) {
+    return absl::InvalidArgumentError("rebind: the binding names no algorithm, policy or path");
+  }
   const Signals missing = (binding.cc->needs | binding.lb->needs).Without(config_.signals);
   if (!missing.empty()) {
     return absl::FailedPreconditionError(absl::StrFormat(
@@ -179,10 +186,8 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
         binding.cc->name));
   }
   (*c)->binding = &binding;
-  if ((*c)->established()) {
-    (*c)->sender.Rebind(now, binding);
-    AfterEvent(now, **c);
-  }
+  (*c)->sender.Rebind(now, binding, RulesOf(**c));
+  AfterEvent(now, **c);
   return absl::OkStatus();
 }
 
@@ -273,7 +278,8 @@ Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding)
   c.peer = WireId{};
   c.remote = remote;
   c.binding = &binding;
-  c.active = false;
+  c.Renew(shared_);
+  c.active = c.confirmed = false;
   c.granted = 0;
   c.retries = 0;
   c.control = 0;
@@ -396,13 +402,16 @@ void Endpoint::Free(Connection& c) {
 
 void Endpoint::Retry(Time now, Connection& c) {
   const bool opening = c.state == ConnectionState::kOpening;
-  QueueControl(c, opening ? kSendOpen : kSendClose);
+  const bool closing = c.state == ConnectionState::kClosing;
+  QueueControl(c, opening ? kSendOpen : closing ? kSendClose : kSendAccept);
   const int shift = std::min(c.retries++, kOpenBackoffMax);
   c.retry_at = now + config_.rto_min * (int64_t{1} << shift);
 }
 
 void Endpoint::StartClosing(Time now, Connection& c) {
   c.state = ConnectionState::kClosing;
+  c.confirmed = true;  // the close takes the place of the accept
+  c.give_up_at = now + config_.open_timeout;
   c.retries = 0;
   Retry(now, c);
 }
@@ -410,13 +419,14 @@ void Endpoint::StartClosing(Time now, Connection& c) {
 void Endpoint::HandleConnectionTimer(Time now, Connection& c) {
   if (c.give_up_at <= now) {
     if (c.state == ConnectionState::kOpening) return End(c, Event::kFailed, Cause::kNeverAnswered);
-    ReplyAbort(c.remote, c.peer);
+    ReplyAbort(c.remote, c.peer, kOurDecision);
     return End(c, Event::kFailed, Cause::kStoppedAnswering);
   }
   if (c.retry_at <= now) Retry(now, c);
   if (c.established()) {
     c.receiver.HandleTimer(now);
     if (!c.sender.HandleTimer(now)) {
+      ReplyAbort(c.remote, c.peer, kOurDecision);
       return End(c, Event::kFailed, Cause::kStoppedAnswering);
     }
   }

@@ -115,6 +115,9 @@ class Endpoint {
   static constexpr uint32_t kNotices = 1024;
   static constexpr uint32_t kReplies = 64;
   static constexpr uint32_t kNil = 0xFFFF'FFFF;
+  // Why a connection is aborted, as it travels.
+  static constexpr uint32_t kOurDecision = 0;
+  static constexpr uint32_t kUnknownHere = 1;  // there is no such connection (any more)
 
   Endpoint(const EndpointConfig& config, Pool<TxPage>* pages);
 
@@ -137,6 +140,7 @@ class Endpoint {
   // Connections.
   absl::StatusOr<Connection*> Live(WireId id);
   Connection* FindLive(WireId id);
+  Connection* FindReceiver(WireId to);
   Connection* Allocate(const NetAddress& remote, const Binding& binding);
   void Establish(Time now, Connection& c, const OpenHeader& h);
   RefuseCause CheckOpen(const OpenHeader& h, uint32_t& detail) const;
@@ -153,10 +157,11 @@ class Endpoint {
   // Sending.
   void AfterEvent(Time now, Connection& c);
   void QueueControl(Connection& c, uint32_t bits);
+  void Wake(Time now, Connection& c);
   void QueueReady(Connection& c);
   void QueueReply(const Reply& reply);
-  void ReplyAbort(const NetAddress& to, WireId their_id);
-  void UpdateDeadline(Connection& c);
+  void ReplyAbort(const NetAddress& to, WireId their_id, uint32_t why);
+  void UpdateDeadline(Time now, Connection& c);
   size_t PollControl(Time now, std::span<Frame> out);
   size_t PollReplies(Time now, std::span<Frame> out);
   size_t PollDataFrames(Time now, std::span<Frame> out);
@@ -177,6 +182,7 @@ class Endpoint {
 
   TimerWheel wheel_;  // two timers a connection: deadline 2i, pacer 2i + 1; last: grants
   Serializer port_;
+  Duration full_packet_;  // a full data packet's time on the wire
   std::unique_ptr<CreditScheduler> scheduler_;
 
   uint32_t control_head_ = kNil, control_tail_ = kNil;

@@ -15,7 +15,7 @@ void Endpoint::HandleRx(Time now, std::span<const Frame> frames) {
 
 void Endpoint::NoteStall(Time now, Time since) {
   if (now - since <= config_.stall_threshold) return;
-  ++shared_.counters.host_stalls;
+  if (since >= shared_.stalled_until) ++shared_.counters.host_stalls;  // else it is the same one
   shared_.stalled_until = now;
 }
 
@@ -55,16 +55,27 @@ void Endpoint::HandleFrame(Time now, const Frame& frame) {
   CountBad(WireError::kField);
 }
 
+// The open connection that a frame is for, or nullptr. The peer that uses our id knows it.
+Connection* Endpoint::FindReceiver(WireId to) {
+  Connection* c = FindLive(to);
+  if (c == nullptr || !c->established()) {
+    ++shared_.counters.unknown_connections;
+    return nullptr;
+  }
+  if (!c->confirmed) {
+    c->confirmed = true;
+    c->retry_at = c->give_up_at = Time::Never();
+  }
+  return c;
+}
+
 void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
   DataHeader h;
   if (CountBad(Read(info.packet, h))) return;
-  Connection* c = FindLive(h.to);
-  if (c == nullptr || !c->established()) {
-    ++shared_.counters.unknown_connections;
-    // Without a connection id of the sender an abort could not be matched: stay silent, it will
-    // time out, or its probe, which carries one, will be answered.
-    return;
-  }
+  Connection* c = FindReceiver(h.to);
+  // Without a connection id of the sender an abort could not be matched: stay silent, it will time
+  // out, or its probe, which carries one, will be answered.
+  if (c == nullptr) return;
   if (info.trimmed) {
     HandleTrimmed(*c, h, info);
   } else {
@@ -84,7 +95,7 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
     }
     const Cause cause = c->receiver.HandleData(now, frame.rx_time, h, info, payload);
     if (cause != Cause::kNone) {
-      ReplyAbort(c->remote, c->peer);
+      ReplyAbort(c->remote, c->peer, kOurDecision);
       return End(*c, Event::kFailed, cause);
     }
   }
@@ -98,6 +109,7 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
 
 void Endpoint::HandleTrimmed(Connection& c, const DataHeader& h, const FrameInfo& info) {
   ++shared_.counters.trims_received;
+  shared_.counters.marks_received += info.marked ? 1 : 0;
   if (notice_tail_ - notice_head_ == kNotices) {
     ++shared_.counters.control_dropped;
     return;
@@ -113,11 +125,8 @@ void Endpoint::HandleTrimmed(Connection& c, const DataHeader& h, const FrameInfo
 void Endpoint::HandleAck(Time now, const Frame& frame, const FrameInfo& info) {
   AckHeader h;
   if (CountBad(Read(info.packet, h))) return;
-  Connection* c = FindLive(h.to);
-  if (c == nullptr || !c->established()) {
-    ++shared_.counters.unknown_connections;
-    return;
-  }
+  Connection* c = FindReceiver(h.to);
+  if (c == nullptr) return;
   c->sender.HandleAck(now, frame.rx_time, h);
   AfterEvent(now, *c);
 }
@@ -125,11 +134,8 @@ void Endpoint::HandleAck(Time now, const Frame& frame, const FrameInfo& info) {
 void Endpoint::HandleTrimNotice(Time now, const FrameInfo& info) {
   TrimNotice h;
   if (CountBad(Read(info.packet, h))) return;
-  Connection* c = FindLive(h.to);
-  if (c == nullptr || !c->established()) {
-    ++shared_.counters.unknown_connections;
-    return;
-  }
+  Connection* c = FindReceiver(h.to);
+  if (c == nullptr) return;
   c->sender.HandleTrim(now, h);
   AfterEvent(now, *c);
 }
@@ -138,12 +144,12 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
   ControlHeader h;
   if (CountBad(Read(info.packet, h))) return;
   if (h.type == PacketType::kClose) return HandleClose(info, h);
-  Connection* c = FindLive(h.to);
-  if (c == nullptr || !c->established()) {
-    ++shared_.counters.unknown_connections;
+  Connection* c = FindReceiver(h.to);
+  if (c == nullptr) {
     // Never answer an abort or a close-ack: two ends without a connection would go on for ever.
     const bool answer = h.type != PacketType::kAbort && h.type != PacketType::kCloseAck;
-    if (answer && c == nullptr && h.from.value != 0) ReplyAbort(info.from, h.from);
+    const bool unknown = FindLive(h.to) == nullptr && h.from.value != 0;
+    if (answer && unknown) ReplyAbort(info.from, h.from, kUnknownHere);
     return;
   }
   switch (h.type) {
@@ -157,7 +163,7 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       if (c->state == ConnectionState::kClosing) End(*c, Event::kClosed, Cause::kNone);
       return;
     case PacketType::kAbort: {
-      const bool unknown = h.value != 0;
+      const bool unknown = h.value == kUnknownHere;
       return End(*c, Event::kFailed, unknown ? Cause::kUnknownToPeer : Cause::kAbortedByPeer);
     }
     default: return;
@@ -216,7 +222,9 @@ void Endpoint::HandleOpen(Time now, const FrameInfo& info) {
   c->hash_next = by_peer_[bucket];
   by_peer_[bucket] = c->index;
   shared_.completions.Push({.event = Event::kAccepted, .connection = c->id});
-  QueueControl(*c, kSendAccept);
+  c->give_up_at = now + config_.open_timeout;
+  Retry(now, *c);
+  UpdateDeadline(now, *c);
 }
 
 void Endpoint::HandleAccept(Time now, const FrameInfo& info) {
@@ -225,10 +233,13 @@ void Endpoint::HandleAccept(Time now, const FrameInfo& info) {
   Connection* c = FindLive(h.to);
   if (c == nullptr || c->nonce != h.nonce) {
     ++shared_.counters.unknown_connections;
-    ReplyAbort(info.from, h.from);
-    return;
+    return ReplyAbort(info.from, h.from, kUnknownHere);
   }
-  if (c->state != ConnectionState::kOpening) return;  // a repeated accept
+  if (c->state != ConnectionState::kOpening) {
+    // Repeated: what confirmed it was lost. Of two that a repeated open has made, one is too many.
+    if (c->peer == h.from) return QueueControl(*c, kSendAck);
+    return ReplyAbort(info.from, h.from, kUnknownHere);
+  }
   uint32_t missing = 0;
   const bool scheduler_here = h.scheduler == 0 ||
                               (config_.credit != nullptr && config_.credit->id == h.scheduler);
@@ -238,11 +249,13 @@ void Endpoint::HandleAccept(Time now, const FrameInfo& info) {
     missing |= Signals(Signal::kTelemetry).bits();
   }
   if (missing != 0) {
-    ReplyAbort(info.from, h.from);
+    ReplyAbort(info.from, h.from, kOurDecision);
     return End(*c, Event::kFailed, Cause::kFeatureMismatch, missing);
   }
   Establish(now, *c, h);
+  c->confirmed = true;
   shared_.completions.Push({.event = Event::kOpened, .connection = c->id});
+  QueueControl(*c, kSendAck);  // tells the peer that its accept has arrived
   AfterEvent(now, *c);
 }
 
@@ -265,7 +278,7 @@ void Endpoint::HandleRefuse(const FrameInfo& info) {
 
 void Endpoint::Demand(Time now, Connection& c, uint32_t demand) {
   if (scheduler_ == nullptr || c.scheduler == 0) return;
-  const auto ask = std::max(0, static_cast<int32_t>(demand - c.granted));
+  const auto ask = std::max(0, static_cast<int32_t>(demand - c.granted_units()));
   scheduler_->OnDemand(now, c.index, Bytes(ask * kCreditUnit));
   PumpGrants(now);
 }
@@ -279,7 +292,7 @@ void Endpoint::PumpGrants(Time now) {
       return;
     }
     Connection& c = connections_[grant.flow];
-    c.granted += static_cast<uint32_t>((grant.bytes.count() + kCreditUnit - 1) / kCreditUnit);
+    c.granted += static_cast<uint64_t>(grant.bytes.count());
     QueueControl(c, kSendCredit);
   }
   wheel_.Arm(timer, now);

@@ -9,7 +9,7 @@ namespace weir {
 
 // Whatever happened to a connection: note what it can send now and when it must be looked at again.
 void Endpoint::AfterEvent(Time now, Connection& c) {
-  if (!c.established()) return UpdateDeadline(c);
+  if (!c.established()) return UpdateDeadline(now, c);
   if (c.state == ConnectionState::kDraining && c.sender.idle()) StartClosing(now, c);
   uint32_t bits = 0;
   if (c.receiver.ack_due()) bits |= kSendAck;
@@ -17,18 +17,33 @@ void Endpoint::AfterEvent(Time now, Connection& c) {
   if (c.sender.probe_due()) bits |= kSendProbe;
   if (c.sender.WantsCreditRequest(now)) bits |= kSendCreditRequest;
   if (bits != 0) QueueControl(c, bits);
-  if (!c.sender.idle()) QueueReady(c);
-  UpdateDeadline(c);
+  if (!c.sender.idle()) Wake(now, c);
+  UpdateDeadline(now, c);
 }
 
-void Endpoint::UpdateDeadline(Connection& c) {
+// Queues the connection if it can send now, or sets its pacer.
+void Endpoint::Wake(Time now, Connection& c) {
+  if (c.in_ready) return;
+  const Sender::Turn turn = c.sender.NextTurn(now);
+  if (turn.send) {
+    QueueReady(c);
+  } else if (turn.at != Time::Never()) {
+    wheel_.Arm(2 * c.index + 1, turn.at);
+  } else if (c.sender.WantsCreditRequest(now)) {
+    QueueControl(c, kSendCreditRequest);
+  }
+}
+
+void Endpoint::UpdateDeadline(Time now, Connection& c) {
   Time next = std::min(c.retry_at, c.give_up_at);
   if (c.established()) {
-    next = std::min({next, c.sender.NextDeadline(), c.receiver.NextDeadline()});
+    next = std::min({next, c.sender.NextDeadline(now), c.receiver.NextDeadline()});
   }
   // A deadline that moved away is looked at when the old one comes: cheaper than moving it with
   // every acknowledgement.
   const uint32_t timer = 2 * c.index;
+  // One that has passed comes a nanosecond late, so that each timer is handled once in a poll.
+  next = std::max(next, now + Nanos(1));
   if (next < wheel_.deadline(timer)) wheel_.Arm(timer, next);
 }
 
@@ -59,11 +74,8 @@ void Endpoint::QueueReply(const Reply& reply) {
   replies_[reply_tail_++ % kReplies] = reply;
 }
 
-// Value 1: there is no such connection here (any more).
-void Endpoint::ReplyAbort(const NetAddress& to, WireId their_id) {
-  const uint32_t unknown = 1;
-  QueueReply({.to = to,
-              .control = {.type = PacketType::kAbort, .to = their_id, .value = unknown}});
+void Endpoint::ReplyAbort(const NetAddress& to, WireId their_id, uint32_t why) {
+  QueueReply({.to = to, .control = {.type = PacketType::kAbort, .to = their_id, .value = why}});
 }
 
 // --- Timers ---
@@ -101,8 +113,10 @@ Time Endpoint::NextWakeup(Time now) const {
 size_t Endpoint::Due(Time now) const {
   const size_t control =
       control_count_ + (notice_tail_ - notice_head_) + (reply_tail_ - reply_head_);
-  const bool data = ready_head_ != kNil && port_.free_at() - config_.tx_slack <= now;
-  return data ? kBurst : std::min(control, kBurst);
+  const Duration room = now + config_.tx_slack - port_.free_at();
+  if (ready_head_ == kNil || room < Duration(0)) return std::min(control, kBurst);
+  const int64_t packets = std::min(room, config_.tx_slack) / full_packet_ + 1;
+  return std::min(control + static_cast<size_t>(packets), kBurst);
 }
 
 Time Endpoint::Depart(Time now, Bytes wire) {
@@ -172,7 +186,7 @@ size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
     if (control_head_ == kNil) control_tail_ = kNil;
     c.in_control = false;
     --control_count_;
-    if (c.live()) UpdateDeadline(c);
+    if (c.live()) UpdateDeadline(now, c);
   }
   return n;
 }
@@ -188,7 +202,7 @@ uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, std::by
     case kSendAck: {
       AckHeader ack;
       ack.to = c.peer;
-      ack.credit = c.granted;
+      ack.credit = c.granted_units();
       c.receiver.PollAck(departure, ack);
       if (c.receiver.ack_due()) c.control |= kSendAck;
       c.control &= ~static_cast<uint32_t>(kSendCredit);  // the acknowledgement carries it
@@ -202,7 +216,7 @@ uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, std::by
     case kSendCredit:
       ++shared_.counters.credits_sent;
       h.type = PacketType::kCredit;
-      h.value = c.granted;
+      h.value = c.granted_units();
       break;
     case kSendCreditRequest:
       h.type = PacketType::kCreditRequest;
@@ -228,17 +242,13 @@ size_t Endpoint::PollDataFrames(Time now, std::span<Frame> out) {
     if (ready_head_ == kNil) ready_tail_ = kNil;
     c.in_ready = false;
     if (!c.established()) continue;
-    const Sender::Turn turn = c.sender.NextTurn(now);
-    if (turn.send) {
+    if (c.sender.NextTurn(now).send) {
       const Time departure = std::max(now, port_.free_at());
       const Bytes wire = c.sender.PollData(now, departure, c.writer, c.peer, out[n++]);
       Depart(now, wire);
-      QueueReady(c);
-    } else {
-      if (turn.at != Time::Never()) wheel_.Arm(2 * c.index + 1, turn.at);
-      if (c.sender.WantsCreditRequest(now)) QueueControl(c, kSendCreditRequest);
     }
-    UpdateDeadline(c);
+    Wake(now, c);
+    UpdateDeadline(now, c);
   }
   return n;
 }

@@ -53,6 +53,7 @@ class Pool {
   uint32_t IndexOf(const T* item) const { return static_cast<uint32_t>(item - items_); }
   uint32_t used() const { return used_; }
   uint32_t capacity() const { return capacity_; }
+  uint32_t touched() const { return fresh_; }  // those below were taken at least once
   bool exhausted() const { return free_ == kNone && fresh_ == capacity_; }
 
  private:

@@ -125,9 +125,17 @@ void Receiver::AddToWords(Psn psn, bool marked) {
     marked_[word] |= bit;
     return;
   }
-  extra_marked_ = extra_ && extra_base_ == base ? extra_marked_ | bit : bit;
-  extra_base_ = base;
-  extra_ = ack_due_ = true;
+  AddExtra(base, bit);
+}
+
+void Receiver::AddExtra(Psn base, uint64_t marked) {
+  ack_due_ = true;
+  for (Word& word : std::span(extra_.data(), extras_)) {
+    if (word.base != base) continue;
+    word.marked |= marked;
+    return;
+  }
+  if (extras_ < kExtras) extra_[extras_++] = {.base = base, .marked = marked};
 }
 
 void Receiver::NoteForAck(Time now, Time arrived, const DataHeader& h, const FrameInfo& info) {
@@ -142,9 +150,17 @@ void Receiver::NoteForAck(Time now, Time arrived, const DataHeader& h, const Fra
   echo_attempt_ = h.attempt;
   echo_arrived_ = arrived;
   pending_bytes_ += std::max(kCountedMin, Bytes(h.payload));
-  if (pending_bytes_ >= duty_.ack_every || (h.flags & DataHeader::kAckRequest) != 0) {
+  if ((h.flags & DataHeader::kAckRequest) != 0) {
+    ack_due_ = true;
+    // What it overtook is waited for, too.
+    if (!asked_ || Before(asked_for_, h.psn)) asked_for_ = h.psn;
+    asked_ = true;
+  }
+  if (asked_ && Before(asked_for_, cumulative_)) {
+    asked_ = false;
     ack_due_ = true;
   }
+  if (pending_bytes_ >= duty_.ack_every) ack_due_ = true;
   if (info.marked && duty_.cnp_interval > Duration(0) &&
       (!cnp_ever_ || now - cnp_last_ >= duty_.cnp_interval)) {
     cnp_due_ = cnp_ever_ = true;
@@ -192,10 +208,11 @@ void Receiver::PollAck(Time departure, AckHeader& ack) {
   records_ = 0;
   pending_bytes_ = Bytes(0);
   ack_at_ = Time::Never();
-  if (extra_) {
-    StartWords(extra_base_, extra_marked_);
+  if (extras_ > 0) {
+    StartWords(extra_[0].base, extra_[0].marked);
+    std::copy(extra_.begin() + 1, extra_.begin() + extras_, extra_.begin());
+    --extras_;
     ack_due_ = true;
-    extra_ = false;
   }
   ++acks_sent_;
   ++shared_.counters.acks_sent;

@@ -37,7 +37,7 @@ class Receiver {
 
   // An acknowledgement is due.
   bool ack_due() const { return ack_due_; }
-  Time NextDeadline() const { return ack_at_; }
+  Time NextDeadline() const { return ack_due_ ? Time::Never() : ack_at_; }
   // Makes what has waited too long due.
   void HandleTimer(Time now) {
     if (ack_at_ <= now) ack_due_ = true;
@@ -67,6 +67,7 @@ class Receiver {
   Cause PlaceWrite(const DataHeader& h, std::span<const std::byte> payload, bool& placed);
   bool AddToWrite(const DataHeader& h);
   void AddToWords(Psn psn, bool marked);
+  void AddExtra(Psn base, uint64_t marked);
   void StartWords(Psn base, uint64_t marked);
   uint64_t& WordAt(Psn psn) { return arrived_[psn.value() / 64 % kWords]; }
   uint64_t WordAt(Psn psn) const { return arrived_[psn.value() / 64 % kWords]; }
@@ -90,6 +91,8 @@ class Receiver {
   Bytes pending_bytes_{};
   bool ack_due_ = false;
   Time ack_at_ = Time::Never();
+  bool asked_ = false;  // an acknowledgement of all up to asked_for_ is wanted
+  Psn asked_for_{};
   bool echo_valid_ = false;
   bool probe_echo_ = false;
   Psn echo_{};
@@ -97,10 +100,15 @@ class Receiver {
   Time echo_arrived_{};
   uint8_t records_ = 0;  // switch records of the echoed packet
   std::array<SwitchRecord, kMaxHops> telemetry_{};
-  // A packet too far from the others for the same acknowledgement has one of its own.
-  bool extra_ = false;
-  Psn extra_base_{};
-  uint64_t extra_marked_ = 0;
+  // Packets too far from the others for the same acknowledgement have their own, a word each. What
+  // does not fit is reported when the cumulative number passes it.
+  static constexpr uint8_t kExtras = 4;
+  struct Word {
+    Psn base{};
+    uint64_t marked = 0;
+  };
+  std::array<Word, kExtras> extra_{};
+  uint8_t extras_ = 0;
   uint64_t acks_sent_ = 0;
 
   bool cnp_due_ = false;

@@ -79,9 +79,12 @@ void Sender::Release() {
   unsent_ = Pool<TxMessage>::kNone;
 }
 
-void Sender::Rebind(Time now, const Binding& binding) {
+void Sender::Rebind(Time now, const Binding& binding, const LossRules& loss) {
   const Snapshot before = TakeSnapshot();
   binding_ = &binding;
+  loss_ = loss;
+  reorder_window_ = std::max(reorder_window_, loss.reorder_window);
+  cc_timer_ = Time::Never();
   ack_every_ = binding.cc->duty(flow_, binding.cc_config).ack_every;
   cc_.Emplace(*binding.cc, flow_, binding.cc_config);
   cc_->Restore(before);
@@ -170,7 +173,7 @@ void Sender::HandleAck(Time now, Time arrived, const AckHeader& ack) {
   const int32_t ahead = Distance(window_.una(), ack.cumulative);
   if (ahead > static_cast<int32_t>(window_.span())) return;
   ++shared_.counters.acks_received;
-  HeardFromPeer(now);
+  unanswered_ = 0;
   if (static_cast<int32_t>(ack.receives - receives_) > 0) receives_ = ack.receives;
 
   AckWork work{.now = now, .arrived = arrived, .ack = &ack};
@@ -186,13 +189,8 @@ void Sender::HandleAck(Time now, Time arrived, const AckHeader& ack) {
                    [&](Psn psn, TxRecord& record) { AckRecord(psn, record, false, work); });
   if (work.acked > Bytes(0)) TellAlgorithm(now, ack, work);
   HandleCredit(now, ack.credit);
-  DetectLosses(now);
+  DetectLosses(now, arrived);
   EnterIdleIfDone(now);
-}
-
-void Sender::HeardFromPeer(Time now) {
-  last_progress_ = now;
-  unanswered_ = 0;
 }
 
 // The echoed packet names one transmission, so the sample is good for retransmissions, too.
@@ -216,14 +214,14 @@ void Sender::MeasureRtt(Time arrived, const AckHeader& ack, AckWork& work) {
 
 // A probe that came back is evidence like a packet sent when the probe was.
 void Sender::MeasureProbe(Time arrived, const AckHeader& ack) {
-  if (probe_sent_ == Time::Never() || ack.echo.value() != probe_number_) return;
+  if (!probe_under_way_ || ack.echo.value() != probe_number_) return;
   const Duration rtt = arrived - probe_sent_ - ack.hold;
   if (rtt > Duration(0) && static_cast<int32_t>(probe_seq_ - rack_seq_) > 0) {
     rack_seq_ = probe_seq_;
     rack_sent_ = probe_sent_;
-    rack_valid_ = true;
+    rack_valid_ = rack_by_probe_ = true;
   }
-  probe_sent_ = Time::Never();
+  probe_under_way_ = false;
 }
 
 void Sender::AckRecord(Psn psn, TxRecord& record, bool marked, AckWork& work) {
@@ -250,6 +248,7 @@ void Sender::AckRecord(Psn psn, TxRecord& record, bool marked, AckWork& work) {
   } else {
     if (!rack_valid_ || static_cast<int32_t>(record.send_seq - rack_seq_) > 0) {
       rack_valid_ = true;
+      rack_by_probe_ = false;
       rack_seq_ = record.send_seq;
       rack_sent_ = record.sent;
       rack_path_ = record.path;
@@ -262,7 +261,7 @@ void Sender::AckRecord(Psn psn, TxRecord& record, bool marked, AckWork& work) {
     work.marked += size;
     ++shared_.counters.marks_echoed;
   }
-  if (binding_->lb->learns) {
+  if (binding_->lb->learns && record.path < binding_->paths) {
     lb_->OnFeedback({.now = work.now,
                      .path = record.path,
                      .event = marked ? PathEvent::kMarked : PathEvent::kGood,
@@ -287,6 +286,7 @@ void Sender::TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work) 
     round_end_ = next_send_seq_;
   }
   timeouts_in_row_ = 0;
+  last_progress_ = now;
   stats_.acked_bytes += static_cast<uint64_t>(work.acked.count());
   stats_.marked_bytes += static_cast<uint64_t>(work.marked.count());
   if (work.spurious > Bytes(0)) {
@@ -311,7 +311,7 @@ void Sender::TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work) 
 // --- Losses ---
 
 void Sender::HandleTrim(Time now, const TrimNotice& notice) {
-  HeardFromPeer(now);
+  unanswered_ = 0;
   TxRecord* record = window_.Find(notice.psn);
   if (record == nullptr || record->state != TxState::kInFlight ||
       record->attempt != notice.attempt) {
@@ -319,6 +319,7 @@ void Sender::HandleTrim(Time now, const TrimNotice& notice) {
   }
   const bool last_hop = (notice.flags & TrimNotice::kLastHop) != 0;
   const LossCause cause = last_hop ? LossCause::kTrimLastHop : LossCause::kTrim;
+  last_progress_ = now;
   ++shared_.counters.lost_by_trim;
   ++stats_.trims;
   DeclareLost(now, TxWindow::Slot(notice.psn), EventOf(cause));
@@ -327,21 +328,23 @@ void Sender::HandleTrim(Time now, const TrimNotice& notice) {
 
 // Walks the packets in flight from the one sent first, as long as they were sent before the newest
 // acknowledged one. Source: RFC 8985 section 6.2 (time); the same path is first in, first out
-// (order).
-void Sender::DetectLosses(Time now) {
+// (order). `seen` <= now is when the latest acknowledgement came to the port.
+void Sender::DetectLosses(Time now, Time seen) {
   rack_deadline_ = Time::Never();
   if (!rack_valid_) return;
   Bytes by_order{};
   Bytes by_time{};
-  const Duration patience = std::max(rtt_.latest(), rtt_.smoothed()) + reorder_window_;
+  const Duration lag =
+      rack_by_probe_ ? std::max(reorder_window_, flow_.max_queue) : reorder_window_;
+  const Duration patience = std::max(rtt_.latest(), rtt_.smoothed()) + lag;
   while (!window_.in_flight.empty()) {
     const uint16_t slot = window_.in_flight.head;
     const TxRecord& record = window_.At(slot);
     const auto overtaken = static_cast<int32_t>(rack_seq_ - record.send_seq);
     if (overtaken <= 0) break;
-    const bool order = loss_.by_order && record.path == rack_path_ &&
+    const bool order = loss_.by_order && !rack_by_probe_ && record.path == rack_path_ &&
                        overtaken >= static_cast<int32_t>(kOrderTolerance);
-    if (!order && record.sent + patience > now) {
+    if (!order && record.sent + patience > seen) {
       rack_deadline_ = record.sent + patience;
       break;
     }
@@ -361,7 +364,9 @@ void Sender::DeclareLost(Time now, uint16_t slot, PathEvent event) {
   record.state = TxState::kLost;
   in_flight_ -= Bytes(record.size);
   lost_bytes_ += record.size;
-  if (binding_->lb->learns) lb_->OnFeedback({.now = now, .path = record.path, .event = event});
+  if (binding_->lb->learns && record.path < binding_->paths) {
+    lb_->OnFeedback({.now = now, .path = record.path, .event = event});
+  }
 }
 
 void Sender::ReportLoss(Time now, Bytes lost, LossCause cause, bool marked) {
@@ -376,6 +381,11 @@ void Sender::ReportLoss(Time now, Bytes lost, LossCause cause, bool marked) {
 
 // --- Timers ---
 
+// After a stall the acknowledgements that have waited come first.
+Time Sender::RackDeadline() const {
+  return std::max(rack_deadline_, shared_.stalled_until + reorder_window_);
+}
+
 Time Sender::RtoDeadline() const {
   if (window_.in_flight.empty()) return Time::Never();
   const Time sent = window_.At(window_.in_flight.head).sent;
@@ -387,16 +397,17 @@ Time Sender::RtoDeadline() const {
 Time Sender::ProbeDeadline() const {
   const bool waits = !window_.in_flight.empty() || BlockedByReceives();
   if (!waits || probe_due_) return Time::Never();
-  const Time from = std::max({last_sent_, last_progress_, shared_.stalled_until,
-                              probe_sent_ == Time::Never() ? Time(0) : probe_sent_});
+  const Time from =
+      std::max({last_sent_, last_progress_, shared_.stalled_until, probe_sent_});
   const Duration interval = kProbeRtts * rtt_.smoothed() + flow_.base_rtt / 2;
   return from + interval * (int64_t{1} << std::min(unanswered_, kUnansweredShift));
 }
 
-Time Sender::NextDeadline() const {
-  Time next = std::min({cc_timer_, rack_deadline_, RtoDeadline(), ProbeDeadline()});
-  if (limit_ == Limit::kCredit) next = std::min(next, credit_request_at_);
-  return next;
+Time Sender::NextDeadline(Time now) const {
+  Time next = std::min({cc_timer_, RackDeadline(), RtoDeadline(), ProbeDeadline()});
+  // A credit request that is due waits only to be polled.
+  const bool later = limit_ == Limit::kCredit && credit_request_at_ > now;
+  return later ? std::min(next, credit_request_at_) : next;
 }
 
 bool Sender::HandleTimer(Time now) {
@@ -404,7 +415,7 @@ bool Sender::HandleTimer(Time now) {
     cc_->OnTimer(now);
     RefreshAllowance();
   }
-  if (rack_deadline_ <= now) DetectLosses(now);
+  if (RackDeadline() <= now) DetectLosses(now, now);
   if (RtoDeadline() <= now) HandleTimeout(now);
   if (ProbeDeadline() <= now) {
     probe_due_ = true;
@@ -431,7 +442,7 @@ void Sender::HandleTimeout(Time now) {
 }
 
 void Sender::HandleCnp(Time now) {
-  HeardFromPeer(now);
+  unanswered_ = 0;
   ++shared_.counters.cnps_received;
   if ((binding_->cc->events & kCcCnp) == 0) return;
   cc_->OnCnp(now);
@@ -512,8 +523,9 @@ Sender::Turn Sender::NextTurn(Time now) {
   }
   if (window_.lost.empty() && !window_.HasRoom(window_limit_)) {
     limit_ = Limit::kWindow;
-    if (window_.span() < window_limit_) ++shared_.counters.tx_pages_short;
-    return {};
+    if (window_.span() >= window_limit_) return {};
+    ++shared_.counters.tx_pages_short;
+    return {.at = now + rtt_.smoothed()};  // no event says that a page is free again
   }
   // A window below one packet still lets one out: then the rate spaces them.
   if (in_flight_ + size > allowance_.window && in_flight_ > Bytes(0)) {
@@ -592,7 +604,7 @@ Bytes Sender::PollData(Time now, Time departure, const FrameWriter& writer, Wire
                                .in_flight = in_flight_,
                                .window = allowance_.window,
                                .retransmit = retransmit,
-                               .lost_on = record.path});
+                               .lost_on = static_cast<PathId>(record.path % binding_->paths)});
   WEIR_DCHECK(record.path < binding_->paths);
   record.sent = departure;
   record.send_seq = next_send_seq_++;
@@ -646,6 +658,7 @@ uint32_t Sender::Demand(Time now) {
 
 uint32_t Sender::PollProbe(Time departure) {
   probe_due_ = false;
+  probe_under_way_ = true;
   probe_sent_ = departure;
   probe_seq_ = next_send_seq_++;
   ++shared_.counters.probes_sent;

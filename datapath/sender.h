@@ -65,7 +65,7 @@ class Sender {
   // Drops everything unsent and unacknowledged; gives back all it held.
   void Release();
   // Another algorithm and policy from here on; nothing in flight is disturbed.
-  void Rebind(Time now, const Binding& binding);
+  void Rebind(Time now, const Binding& binding, const LossRules& loss);
 
   // False if no message slot or completion is free.
   bool Post(Time now, const SendRequest& request);
@@ -82,7 +82,7 @@ class Sender {
   // What can be done now: send a packet, wait for a time, or wait for an event.
   struct Turn {
     bool send = false;
-    Time at = Time::Never();  // without `send`: when pacing allows the next packet
+    Time at = Time::Never();  // without `send`: when to ask again if no event comes first
   };
   Turn NextTurn(Time now);
   // After NextTurn said `send`: writes the packet, which leaves at `departure`. Returns its size
@@ -94,7 +94,7 @@ class Sender {
   bool probe_due() const { return probe_due_; }
   uint32_t PollProbe(Time departure);  // its number
 
-  Time NextDeadline() const;
+  Time NextDeadline(Time now) const;
   bool idle() const { return open_head_ == Pool<TxMessage>::kNone; }
   Bytes in_flight() const { return in_flight_; }
   const Allowance& allowance() const { return allowance_; }
@@ -119,11 +119,10 @@ class Sender {
   uint16_t TakeNext();
   uint32_t Demand(Time now);
   DataHeader HeaderFor(const TxRecord& record, Psn psn, WireId to) const;
-  void DetectLosses(Time now);
+  void DetectLosses(Time now, Time seen);
   void DeclareLost(Time now, uint16_t slot, PathEvent event);
   void ReportLoss(Time now, Bytes lost, LossCause cause, bool marked);
   void HandleTimeout(Time now);
-  void HeardFromPeer(Time now);
   void RefreshAllowance();
   void EnterIdleIfDone(Time now);
   void LeaveIdle(Time now);
@@ -132,6 +131,7 @@ class Sender {
   uint32_t PieceBytes(const TxMessage& message, uint32_t piece) const;
   Bytes NextSize() const;  // on the wire; 0: nothing to send
   Bytes Backlog() const;   // waiting, on the wire
+  Time RackDeadline() const;
   Time RtoDeadline() const;
   Time ProbeDeadline() const;
 
@@ -176,16 +176,18 @@ class Sender {
   Time rack_sent_{};
   PathId rack_path_ = 0;
   bool rack_valid_ = false;
+  bool rack_by_probe_ = false;  // or a probe, which overtakes data in the queues
   Time rack_deadline_ = Time::Never();
   Duration reorder_window_{};
 
   Time last_sent_{};
-  Time last_progress_{};
+  Time last_progress_{};  // something sent is known to have arrived, or to have been trimmed
   Time idle_since_{};
   int timeouts_in_row_ = 0;
   int unanswered_ = 0;  // probes and credit requests since the peer was last heard
   uint32_t probe_number_ = 0;
-  Time probe_sent_ = Time::Never();  // of the probe under way
+  bool probe_under_way_ = false;
+  Time probe_sent_{};  // of the latest probe
   uint32_t probe_seq_ = 0;
 
   uint32_t granted_ = 0;  // by the receiver, cumulative, kCreditUnit

@@ -86,7 +86,7 @@ class TimerWheel {
  private:
   static constexpr int kBits = 6;
   static constexpr int kSlots = 1 << kBits;
-  static constexpr int kLevels = 10;  // 60 bits of nanoseconds: 36 years
+  static constexpr int kLevels = 11;  // 66 bits: every time there is
   static constexpr uint8_t kIdle = 0xFF;
   static constexpr int kScan = 8;
 
@@ -105,6 +105,7 @@ class TimerWheel {
   // When the clock enters that slot. Slots ahead of the clock's own digit only, so no wrap.
   int64_t SlotStart(int level, int slot) const {
     const int shift = level * kBits;
+    if (level == kLevels - 1) return static_cast<int64_t>(slot) << shift;
     const int64_t above = clock_ >> (shift + kBits) << (shift + kBits);
     return above | (static_cast<int64_t>(slot) << shift);
   }

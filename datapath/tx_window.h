@@ -142,6 +142,10 @@ void TxWindow::AckBelow(Psn cumulative, Fn&& fn) {
       page = Pool<TxPage>::kNone;
     }
   }
+  if (!empty() || !HasPage(una_)) return;
+  uint32_t& page = pages_[Slot(una_) / kPageRecords];  // what is left of it is not needed
+  pool_->Give(page);
+  page = Pool<TxPage>::kNone;
 }
 
 }  // namespace weir

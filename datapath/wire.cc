@@ -449,7 +449,7 @@ WireError Read(std::span<const std::byte> packet, OpenHeader& h) {
   all.Raw(h.algorithm.data(), h.algorithm.size());
   all.Raw(h.policy.data(), h.policy.size());
   if (!all.Checksum()) return WireError::kChecksum;
-  const bool legal = h.from.value != 0 && h.payload_max > 0 && h.window >= 64 &&
+  const bool legal = h.from.value != 0 && h.payload_max > 0 && h.window >= 128 &&
                      std::has_single_bit(h.window);
   return legal ? WireError::kNone : WireError::kField;
 }

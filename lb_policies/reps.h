@@ -30,8 +30,7 @@ class Reps final : public LoadBalancer {
     int64_t explore_packets = 0;
   };
   static constexpr ParamSpec kParams[] = {
-      Param<&Config::buffer>("buffer", 1, kMaxBuffer, "paths remembered",
-                             "arXiv 2407.21625 section 3: 8"),
+      Param<&Config::buffer>("buffer", 1, kMaxBuffer, "paths remembered", "arXiv 2407.21625: 8"),
       Param<&Config::freezing_timeout>("freezing_timeout", 0, 1e10,
                                        "time on known paths only after a failure; 0: none",
                                        "uet-htsim uec_mp.cpp: 10 ms"),

@@ -25,7 +25,6 @@ RoundRobin::RoundRobin(const LbInfo& lb, const Config& config)
   Rng rng(lb.seed);
   base_ = rng.Below(paths_);
   stride_ = AnyStride(pool_, rng);
-  index_ = rng.Below(pool_);
 }
 
 PathId RoundRobin::PickPath(const TxContext&) {

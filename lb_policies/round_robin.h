@@ -1,6 +1,6 @@
 // Round robin: every path of a pool in turn, in an order of the connection's own.
 //
-//   path(k) = (start + k stride) mod pool,  gcd(stride, pool) = 1
+//   path(k) = start + (k stride mod pool),  gcd(stride, pool) = 1
 //
 // so that each pass of `pool` packets uses every path once, and connections do not move in step.
 //
@@ -27,10 +27,10 @@ class RoundRobin final : public LoadBalancer {
 
  private:
   uint32_t paths_;
-  uint32_t pool_;    // at most paths_
-  uint32_t base_;    // first path of the pool
-  uint32_t stride_;  // prime to pool_
-  uint32_t index_;   // below pool_; of the next packet
+  uint32_t pool_;       // at most paths_
+  uint32_t base_;       // first path of the pool
+  uint32_t stride_;     // prime to pool_
+  uint32_t index_ = 0;  // below pool_; of the next packet
 };
 
 }  // namespace weir

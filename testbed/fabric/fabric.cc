@@ -19,6 +19,7 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, uint64_t se
     : topology_(topology),
       config_(config),
       routes_(topology),
+      every_departure_(config.pfc || config.buffer > Bytes(0)),
       packets_(packets),
       timers_(timers),
       first_timer_(first_timer),
@@ -68,9 +69,9 @@ PacketId Fabric::PopFront(Fifo& fifo) {
 // --- Timers ---
 
 void Fabric::HandleTimer(Time now, uint32_t timer) {
-  const auto links = static_cast<uint32_t>(ports_.size());
-  if (timer == 2 * links) return HandleLate(now);
-  if (timer >= links) return HandlePause(now, timer - links);
+  if (timer == 3 * links()) return HandleLate(now);
+  if (timer >= 2 * links()) return Serve(now, timer - 2 * links());
+  if (timer >= links()) return HandlePause(now, timer - links());
   const LinkId link = timer;
   Port& port = ports_[link];
   const PacketId id = PopFront(port.link);
@@ -108,12 +109,13 @@ void Fabric::Land(Time now, LinkId link, PacketId id) {
 
 void Fabric::Forward(Time now, PacketId id, NodeId node) {
   const Packet& packet = packets_[id];
+  if (packet.to >= topology_.hosts) return Drop(id, stats_.unroutable);
   const std::span<const LinkId> next = routes_.Next(node, packet.to);
   if (next.empty()) return Drop(id, stats_.unroutable);
-  Enqueue(now, next.size() == 1 ? next[0] : Choose(node, packet, next), id);
+  Enqueue(now, next.size() == 1 ? next[0] : Choose(now, node, packet, next), id);
 }
 
-LinkId Fabric::Choose(NodeId node, const Packet& packet, std::span<const LinkId> next) {
+LinkId Fabric::Choose(Time now, NodeId node, const Packet& packet, std::span<const LinkId> next) {
   const auto count = static_cast<uint32_t>(next.size());
   switch (config_.balancing) {
     case SwitchBalancing::kEcmp: {
@@ -121,13 +123,18 @@ LinkId Fabric::Choose(NodeId node, const Packet& packet, std::span<const LinkId>
       return next[static_cast<uint32_t>((hash >> 32) * count >> 32)];
     }
     case SwitchBalancing::kRoundRobin: return next[next_turn_[node]++ % count];
-    case SwitchBalancing::kAdaptive: break;
+    case SwitchBalancing::kAdaptive: return Shortest(now, next);
   }
-  // Ties are broken at random, or all would take the first link.
+  return next[0];
+}
+
+// Ties are broken at random, or all would take the first link.
+LinkId Fabric::Shortest(Time now, std::span<const LinkId> next) {
   LinkId best = next[0];
   uint32_t ties = 0;
   Bytes shortest = Bytes::Max();
   for (const LinkId link : next) {
+    Serve(now, link);
     const Bytes queue = queued(link);
     if (queue > shortest) continue;
     ties = queue < shortest ? 1 : ties + 1;
@@ -224,6 +231,11 @@ void Fabric::Serve(Time now, LinkId link) {
       return;
     }
   }
+  // Without an arrival ahead, as when the link is down, nothing else would come back to the queue.
+  const bool waits = port.control.head != kNoPacket || port.data.head != kNoPacket;
+  if (waits && (every_departure_ || port.link.head == kNoPacket)) {
+    timers_.Arm(DepartureTimer(link), port.wire.free_at());
+  }
 }
 
 void Fabric::Start(Time at, LinkId link, PacketId id) {
@@ -310,8 +322,7 @@ void Fabric::SendPause(Time now, LinkId input, bool pause) {
   const bool first = in.notices.empty();
   in.notices.emplace_back(now + ports_[input].delay, pause);
   if (first) {
-    const auto links = static_cast<uint32_t>(ports_.size());
-    timers_.Arm(first_timer_ + links + input, in.notices.front().first);
+    timers_.Arm(PauseTimer(input), in.notices.front().first);
   }
 }
 
@@ -322,8 +333,7 @@ void Fabric::HandlePause(Time now, LinkId link) {
   const bool pause = input.notices.front().second;
   input.notices.pop_front();
   if (!input.notices.empty()) {
-    const auto links = static_cast<uint32_t>(ports_.size());
-    timers_.Arm(first_timer_ + links + link, input.notices.front().first);
+    timers_.Arm(PauseTimer(link), input.notices.front().first);
   }
   if (pause == port.paused) return;
   port.paused = pause;
@@ -343,9 +353,10 @@ void Fabric::SetLink(Time now, LinkId link, bool up) {
   Port& port = ports_[link];
   port.up = up;
   if (up) return;
-  // What is on the wire is lost with it.
+  // What is on the wire is lost with it, and so is what the queue sends meanwhile.
   timers_.Disarm(first_timer_ + link);
   while (port.link.head != kNoPacket) Drop(PopFront(port.link), stats_.lost_by_fault);
+  Serve(now, link);
 }
 
 void Fabric::SetRate(Time now, LinkId link, double share) {
@@ -408,7 +419,7 @@ void Fabric::Duplicate(Time now, LinkId link, PacketId id) {
 
 void Fabric::HoldBack(Time until, LinkId link, PacketId id) {
   late_.push({until, late_order_++, link, id});
-  timers_.Arm(first_timer_ + 2 * static_cast<uint32_t>(ports_.size()), late_.top().at);
+  timers_.Arm(LateTimer(), late_.top().at);
 }
 
 void Fabric::HandleLate(Time now) {
@@ -418,7 +429,7 @@ void Fabric::HandleLate(Time now) {
     Land(now, late.link, late.packet);
   }
   if (!late_.empty()) {
-    timers_.Arm(first_timer_ + 2 * static_cast<uint32_t>(ports_.size()), late_.top().at);
+    timers_.Arm(LateTimer(), late_.top().at);
   }
 }
 

@@ -1,9 +1,10 @@
 // The fabric: output queues of switches and hosts, and the links between them. A model without a
 // clock: whoever drives it says what time it is and calls back when a timer is due.
 //
-// Each link has one timer: the arrival of the packet that is first on it. What leaves a queue in
+// Each link has a timer for the arrival of the packet that is first on it. What leaves a queue in
 // the meantime is worked out when something looks at the queue; a queue only changes by arrivals,
-// so the result is the same as with an event for every departure.
+// so the result is the same as with an event for every departure. Where queues depend on each
+// other, by a shared buffer or by pausing, every departure does have its event.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +97,7 @@ class Fabric {
   Fabric(const Topology& topology, const SwitchConfig& config, uint64_t seed, PacketPool& packets,
          TimerWheel& timers, uint32_t first_timer, Deliver deliver);
   static uint32_t TimersNeeded(const Topology& topology) {
-    return 2 * static_cast<uint32_t>(topology.links.size()) + 1;
+    return 3 * static_cast<uint32_t>(topology.links.size()) + 1;
   }
 
   void HandleTimer(Time now, uint32_t timer);  // counted from first_timer
@@ -170,7 +171,8 @@ class Fabric {
   void Duplicate(Time now, LinkId link, PacketId id);
   void HoldBack(Time until, LinkId link, PacketId id);
   void Forward(Time now, PacketId id, NodeId node);
-  LinkId Choose(NodeId node, const Packet& packet, std::span<const LinkId> next);
+  LinkId Choose(Time now, NodeId node, const Packet& packet, std::span<const LinkId> next);
+  LinkId Shortest(Time now, std::span<const LinkId> next);
   void Enqueue(Time now, LinkId link, PacketId id);
   bool Admit(Port& port, Packet& packet);
   void Serve(Time now, LinkId link);
@@ -184,11 +186,17 @@ class Fabric {
   void SendPause(Time now, LinkId input, bool pause);
   void HandlePause(Time now, LinkId link);
   void HandleLate(Time now);
+  // Timers: arrivals by link, pauses by link, departures by link, and what was held back.
+  uint32_t PauseTimer(LinkId link) const { return first_timer_ + links() + link; }
+  uint32_t DepartureTimer(LinkId link) const { return first_timer_ + 2 * links() + link; }
+  uint32_t LateTimer() const { return first_timer_ + 3 * links(); }
+  uint32_t links() const { return static_cast<uint32_t>(ports_.size()); }
   void Trace(Time now, LinkId link, const Packet& packet);
 
   Topology topology_;
   SwitchConfig config_;
   Routes routes_;
+  bool every_departure_;  // has its event
   PacketPool& packets_;
   TimerWheel& timers_;
   uint32_t first_timer_;

@@ -42,6 +42,11 @@ struct alignas(64) Packet {
 class PacketPool {
  public:
   explicit PacketPool(uint32_t capacity) : pool_(capacity) {}
+  ~PacketPool() {
+    for (PacketId id = 0; id < pool_.touched(); ++id) DropPayload(pool_[id]);
+  }
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
 
   // kNoPacket when all are in use.
   PacketId Take() { return pool_.Take(); }

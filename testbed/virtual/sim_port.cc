@@ -22,6 +22,10 @@ NetAddress HostAddress(uint32_t host, bool v6) {
             : NetAddress::V4(kFirstV4 + host, kMacBase + host);
 }
 
+uint32_t HostOf(const NetAddress& address) {
+  return address.v6 ? address.v4() - 1 : address.v4() - kFirstV4;
+}
+
 void SimPort::Accept(Time now, PacketId packet) { received_.push_back({now, packet}); }
 
 // A NIC writes what the fabric did to a packet into its headers: here the model does.

@@ -60,13 +60,17 @@ void World::Deliver(Time now, uint32_t host, PacketId packet) {
 
 void World::Poll(uint32_t index) {
   Host& host = *hosts_[index];
-  if (host.stalled_until > now_) return;
+  if (host.stalled_until > now_) {
+    wheel_.Arm(first_host_timer_ + index, host.stalled_until);
+    return;
+  }
   host.port.set_now(now_);
   Completion completion;
   bool again = true;
   while (again) {
-    const size_t work = PollOnce(host.port, *host.endpoint);
-    again = work >= kBurst || host.port.has_received();
+    PollOnce(host.port, *host.endpoint);
+    again = host.port.has_received() ||
+            (host.endpoint->Due(now_) > 0 && !host.port.tx_short());
     while (host.endpoint->PollCompletion(completion)) {
       if (on_completion_) on_completion_(index, completion);
       again = true;

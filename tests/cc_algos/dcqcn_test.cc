@@ -105,15 +105,29 @@ TEST(DcqcnTest, EachStepFollowsTheStageOfItsCounters) {
   EXPECT_EQ(cc.target(), Rate(200'000'000'000 + 6 * 390'625'000ll + 1'562'500'000ll));
 }
 
-TEST(DcqcnTest, ACnpTakesTheCountersBackToFastRecovery) {
-  Dcqcn cc(kFlow, {});
+TEST(DcqcnTest, ACnpTakesBothCountersBackToFastRecovery) {
+  for (const Bytes byte_counter : {MiB(10), 2 * kMtu}) {  // the timer, then the bytes, lead
+    Dcqcn cc(kFlow, {.byte_counter = byte_counter});
+    CcDriver driver(cc, kFlow);
+    cc.OnCnp(driver.now());
+    cc.OnCnp(driver.now());
+    Climb(driver, Micros(55), 16);
+    cc.OnCnp(driver.now());
+    const Rate target = cc.target();
+    Climb(driver, Micros(55), 2);
+    EXPECT_EQ(cc.target(), target);
+  }
+}
+
+TEST(DcqcnTest, BytesSentWithoutAnAcknowledgementDoNotRaiseTheRate) {
+  Dcqcn cc(kFlow, {.byte_counter = KiB(64)});
   CcDriver driver(cc, kFlow);
   cc.OnCnp(driver.now());
-  Climb(driver, Micros(55), 8);
-  cc.OnCnp(driver.now());
-  const Rate target = cc.target();
-  Climb(driver, Micros(55), 5);
-  EXPECT_EQ(cc.target(), target);
+  for (int i = 0; i < 100; ++i) driver.Send(KiB(64));
+  EXPECT_EQ(cc.allowance().rate, Gbps(200));
+  driver.Ack(kMtu, Bytes(0), kFlow.base_rtt);
+  driver.Send(KiB(64));
+  EXPECT_EQ(cc.allowance().rate, Gbps(300));
 }
 
 TEST(DcqcnTest, TheRateReturnsToTheLineRateAndTheTimerStops) {

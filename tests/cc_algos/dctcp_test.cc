@@ -90,6 +90,15 @@ TEST_F(DctcpTest, SlowStartEndsAtOneBdp) {
   EXPECT_EQ(cc.allowance().window, kBdp + kMtu);  // no longer doubled
 }
 
+TEST_F(DctcpTest, ACutEndsSlowStart) {
+  Dctcp cc(kTestFlow, {.initial_window = 0.5});
+  CcDriver driver(cc);
+  driver.Round({.acked = kMtu, .marked = kMtu});
+  EXPECT_EQ(cc.allowance().window, Bytes(37'500));
+  driver.Round({.acked = Bytes(37'500)});
+  EXPECT_EQ(cc.allowance().window, Bytes(37'500) + kMtu);
+}
+
 TEST_F(DctcpTest, ALossHalvesOnceARoundAndLeavesAlpha) {
   for (int i = 0; i < 4; ++i) driver_.Round({.acked = kMtu});
   const double alpha = cc_.alpha();

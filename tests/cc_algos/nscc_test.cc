@@ -23,7 +23,8 @@ class NsccTest : public testing::Test {
   static Nscc::Config Quiet() {  // no period and no batch gets in the way of the sums
     return {.eta = 1e-9, .adjust_bytes_threshold = Bytes(1), .adjust_period_threshold = Seconds(1)};
   }
-  Bytes window() const { return cc_.allowance().window; }
+  static Bytes window(const Nscc& cc) { return cc.allowance().window; }
+  Bytes window() const { return window(cc_); }
   void Ack(Bytes n, Bytes marked, Duration delay) {
     driver_.Send(n);
     driver_.Ack(n, marked, kBaseRtt + delay);
@@ -239,9 +240,23 @@ TEST_F(NsccTest, AfterQuickAdaptWhatWasInFlightIsIgnoredWhileMarked) {
   // 4096 + 4096 + 81807 = 89999 < 90000: still swallowed.
   driver_.Ack(Bytes(81'807), Bytes(81'807), kBaseRtt + Micros(20));
   EXPECT_EQ(window(), Bytes(50'000));
-  driver_.Send(kMtu);
-  driver_.Lose(kMtu, LossCause::kTrim);  // past it: the window falls by the trimmed bytes
-  EXPECT_EQ(window(), Bytes(50'000) - kMtu);
+  driver_.Lose(Bytes(1), LossCause::kTrim);  // the 90000th: the window falls by what was trimmed
+  EXPECT_EQ(window(), Bytes(49'999));
+}
+
+TEST_F(NsccTest, QuickAdaptDropsTheIncreaseNotYetApplied) {
+  Nscc cc(Flow(Gbps(100)), {.eta = 1e-9, .adjust_period_threshold = Seconds(1)});
+  CcDriver driver(cc, Flow(Gbps(100)));
+  driver.Send(Bytes(100'000));
+  driver.Ack(Bytes(1), Bytes(1), kBaseRtt);
+  driver.Ack(8 * kMtu, Bytes(0), kBaseRtt + kTarget);  // inc = 20480 * 32768, one byte short of due
+  driver.Advance(kBaseRtt + kTarget);
+  driver.Ack(Bytes(1), Bytes(1), kBaseRtt);  // a new period: achieved starts at 0
+  driver.Advance(kBaseRtt + kTarget);
+  driver.Lose(kMtu, LossCause::kTrim);
+  ASSERT_EQ(window(cc), kMtu);
+  driver.Ack(9 * kMtu, Bytes(0), kBaseRtt + kTarget);
+  EXPECT_EQ(window(cc), kMtu + Bytes(9 * 20'480));  // fi n / cwnd, of this one only
 }
 
 TEST_F(NsccTest, AnUnmarkedAcknowledgementIsNotIgnored) {

@@ -224,6 +224,23 @@ TEST(RcccIdleTest, AnIdleSenderGetsOneBdpAheadAndNoMore) {
   EXPECT_EQ(scheduler.NextGrant(Time(2'000'000)).flow, kNoFlow);
 }
 
+TEST(RcccIdleTest, ANewDemandShowsThatWhatWasAheadIsUsed) {
+  RcccScheduler scheduler(kInfo, {});
+  const auto grant_all = [&scheduler](Time now) {
+    Bytes granted{};
+    while (now != Time::Never()) {
+      const Grant grant = scheduler.NextGrant(now);
+      granted += grant.bytes;
+      now = grant.again;
+    }
+    return granted;
+  };
+  scheduler.OnDemand(Time(0), 0, Bytes(0));
+  EXPECT_EQ(grant_all(Time(0)), kBdp);
+  scheduler.OnDemand(Time(1'000'000), 0, kMtu);
+  EXPECT_EQ(grant_all(Time(1'000'000)), kMtu + kBdp);
+}
+
 TEST(RcccIdleTest, WhoWaitsComesBeforeWhoIsIdle) {
   RcccScheduler scheduler(kInfo, {});
   scheduler.OnDemand(Time(0), 0, Bytes(0));

@@ -114,6 +114,13 @@ TEST_F(SwiftTest, BelowOnePacketTheRateSpacesPackets) {
   EXPECT_EQ(cc_.allowance().rate, Rate::Max());
 }
 
+TEST_F(SwiftTest, PacingFollowsTheSmoothedRtt) {
+  SetWindow(120);
+  Ack(kMtu, Micros(20));  // 12 us + (20 - 12) us / 8 = 13 us
+  SetWindow(0.25);
+  EXPECT_EQ(cc_.allowance().rate, Rate(630'153'846));  // 1024 * 8 / 13 us
+}
+
 TEST_F(SwiftTest, ALossCutsByMaxMdfAndIsUndoneIfThereWasNone) {
   SetWindow(120);
   driver_.Send(kMtu);

@@ -58,7 +58,7 @@ TYPED_TEST(SprayTest, ConnectionsStartAnywhere) {
   for (const int n : first) EXPECT_NEAR(n, 1000, 120);  // 4 sigma: 4 sqrt(1000 * 7/8)
 }
 
-// Section 19 item 13.
+// A run can be replayed.
 TYPED_TEST(SprayTest, TheSameSeedGivesTheSamePaths) {
   typename TypeParam::Policy a(TestLb(100, 5), {});
   typename TypeParam::Policy b(TestLb(100, 5), {});

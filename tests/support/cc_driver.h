@@ -87,11 +87,13 @@ class CcDriver {
     cc_.OnTimeout({.now = now_, .round = round_, .lost = lost, .consecutive = ++timeouts_});
   }
 
-  // One legal event, after a pause of up to two base RTTs.
+  // One legal event, after a pause of up to two base RTTs. A third of the time the network is calm:
+  // no marks, no losses, hardly any queue.
   void RandomEvent(Rng& rng) {
     const Duration rtt = flow_.base_rtt;
     if (rng.Chance(0.3)) Advance(Scaled(rtt, 2 * rng.Unit()));
-    const uint32_t kind = rng.Below(100);
+    if (rng.Chance(calm_ ? 0.01 : 0.005)) calm_ = !calm_;
+    const uint32_t kind = rng.Below(calm_ ? 75 : 100);
     if (kind < 35) return RandomSends(rng);
     if (kind < 75) return RandomAck(rng);
     if (kind < 83) return RandomLoss(rng);
@@ -138,10 +140,10 @@ class CcDriver {
     if (in_flight_ == Bytes(0)) return;
     const Bytes most = rng.Chance(0.9) ? std::min(in_flight_, 4 * flow_.mtu) : in_flight_;
     const Bytes acked = AnyPart(rng, most);
-    const uint32_t kind = rng.Below(3);
+    const uint32_t kind = calm_ ? 0 : rng.Below(3);
     const Bytes marked = kind == 0 ? Bytes(0) : kind == 1 ? acked : AnyPart(rng, acked);
     // From a twentieth below the base RTT to eight above it, often close to it.
-    const double stretch = rng.Chance(0.5) ? 0.95 + 0.1 * rng.Unit() : 1 + 8 * rng.Unit();
+    const double stretch = calm_ || rng.Chance(0.5) ? 0.95 + 0.1 * rng.Unit() : 1 + 8 * rng.Unit();
     const Duration rtt = rng.Chance(0.1) ? Duration(0) : Scaled(flow_.base_rtt, stretch);
     Ack(acked, marked, rtt, static_cast<Limit>(rng.Below(5)), rng.Chance(0.05));
   }
@@ -196,7 +198,8 @@ class CcDriver {
   Bytes settled_{};    // acknowledged or lost, of what was sent
   Bytes round_end_{};  // sent when the round began
   Bytes lost_{};       // might still turn out not to be
-  int timeouts_ = 0;
+  int timeouts_ = 0;   // in a row
+  bool calm_ = false;
   int timer_loops_ = 0;
 };
 

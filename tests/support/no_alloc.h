@@ -1,5 +1,6 @@
 // Counts heap allocations of this thread, also under the address sanitizer, whose malloc stays
-// underneath. May be included by any number of files of one program.
+// underneath. Exactly one file of a program defines WEIR_DEFINE_NO_ALLOC before it includes this:
+// that file replaces operator new for all of them.
 #pragma once
 
 #include <cstddef>
@@ -31,27 +32,25 @@ class NoAlloc {
 
 }  // namespace weir
 
-[[gnu::weak]] void* operator new(size_t size) {
+#ifdef WEIR_DEFINE_NO_ALLOC
+void* operator new(size_t size) {
   return weir::internal::CountedAlloc(size, alignof(std::max_align_t));
 }
-[[gnu::weak]] void* operator new[](size_t size) {
+void* operator new[](size_t size) {
   return weir::internal::CountedAlloc(size, alignof(std::max_align_t));
 }
-[[gnu::weak]] void* operator new(size_t size, std::align_val_t alignment) {
+void* operator new(size_t size, std::align_val_t alignment) {
   return weir::internal::CountedAlloc(size, static_cast<size_t>(alignment));
 }
-[[gnu::weak]] void* operator new[](size_t size, std::align_val_t alignment) {
+void* operator new[](size_t size, std::align_val_t alignment) {
   return weir::internal::CountedAlloc(size, static_cast<size_t>(alignment));
 }
-[[gnu::weak]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::weak]] void operator delete(void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::weak]] void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif  // WEIR_DEFINE_NO_ALLOC

@@ -1,0 +1,157 @@
+#include "testbed/cli/experiment_options.h"
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+
+#include <unistd.h>
+
+#include "absl/strings/str_format.h"
+#include "testbed/cli/commands.h"
+#include "testbed/experiment/report.h"
+#include "testbed/experiment/runner.h"
+
+namespace weir {
+namespace {
+
+struct RunLabel {
+  std::string arm;
+  uint64_t seed = 0;
+};
+
+// A line on a terminal that says how far it is, for anything that takes over two seconds.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { Clear(); }
+  void Show(size_t run, size_t runs, const RunLabel& label, const Progress& p);
+  void Clear() {
+    if (printed_) std::fprintf(stderr, "\r\033[K");
+    printed_ = false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool shown_;
+  bool printed_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_{};
+};
+
+void ProgressLine::Show(size_t run, size_t runs, const RunLabel& label, const Progress& p) {
+  const Clock::time_point now = Clock::now();
+  if (!shown_ || now - start_ < std::chrono::seconds(2)) return;
+  if (now - last_ < std::chrono::milliseconds(200)) return;
+  last_ = now;
+  printed_ = true;
+  std::fprintf(stderr, "\r\033[Krun %zu of %zu (%s, seed %llu): %llu of %llu transfers, %s", run,
+               runs, label.arm.c_str(), static_cast<unsigned long long>(label.seed),
+               static_cast<unsigned long long>(p.finished),
+               static_cast<unsigned long long>(p.transfers), Pretty(p.elapsed).c_str());
+}
+
+bool EndsWith(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string Quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+void AddExperimentOptions(CLI::App& command, ExperimentOptions& o) {
+  command.add_option("experiment", o.file, "a TOML file; or use the short form below");
+  command.add_option("--set", o.sets, "override a key: --set fabric.rate=100Gbps (repeatable)")
+      ->allow_extra_args(false)
+      ->take_all();
+  command.add_option("--seed", o.seeds, "run this seed instead of the file's (repeatable)")
+      ->allow_extra_args(false)
+      ->take_all();
+  command.add_option("--json", o.json, "write the results there as JSON; - is standard output");
+  command.add_flag("--quiet", o.quiet, "no progress line, no effective configuration");
+  command.add_option("--topology", o.topology, "a topology's name or FILE.topo");
+  command.add_option("--traffic", o.traffic, "a traffic's name or FILE.cm");
+  command.add_option("--cc", o.cc, "algorithm; several, separated by commas, are several arms");
+  command.add_option("--lb", o.lb, "policy; several, separated by commas, are several arms");
+}
+
+absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& o) {
+  std::vector<std::string> sets = o.sets;
+  const bool short_form = !o.topology.empty() || !o.traffic.empty() || !o.cc.empty() ||
+                          !o.lb.empty();
+  if (!o.file.empty() && short_form) {
+    return absl::InvalidArgumentError(
+        "an experiment file and --topology, --traffic, --cc, --lb exclude each other; to change a "
+        "file's value use --set");
+  }
+  if (o.file.empty() && !short_form) {
+    return absl::InvalidArgumentError(
+        "name an experiment file, or use --topology, --traffic, --cc and --lb");
+  }
+  if (!o.seeds.empty()) {
+    std::string list;
+    for (const uint64_t seed : o.seeds) list += absl::StrFormat("%s%d", list.empty() ? "" : ",", seed);
+    sets.push_back("run.seeds=[" + list + "]");
+  }
+  if (!short_form) return LoadExperiment(o.file, sets);
+
+  std::string text = "name = \"command line\"\n[fabric]\n";
+  const std::string topology = o.topology.empty() ? "leaf_spine" : o.topology;
+  text += (EndsWith(topology, ".topo") ? "file = " : "topology = ") + Quoted(topology) + "\n";
+  const std::string traffic = o.traffic.empty() ? "permutation" : o.traffic;
+  text += "[traffic]\n";
+  text += (EndsWith(traffic, ".cm") ? "file = " : "type = ") + Quoted(traffic) + "\n";
+  for (const std::string& cc : CLI::detail::split(o.cc.empty() ? "nscc" : o.cc, ',')) {
+    for (const std::string& lb : CLI::detail::split(o.lb.empty() ? "reps" : o.lb, ',')) {
+      text += "[[arms]]\ncc = " + Quoted(cc) + "\nlb = " + Quoted(lb) + "\n";
+    }
+  }
+  return ParseExperiment(text, "command line", sets);
+}
+
+std::vector<RunResult> RunAll(const Experiment& experiment, bool quiet) {
+  std::vector<RunResult> results;
+  ProgressLine line(quiet);
+  const size_t runs = experiment.seeds.size() * experiment.arms.size();
+  for (const uint64_t seed : experiment.seeds) {
+    for (const Arm& arm : experiment.arms) {
+      const RunLabel label{arm.name, seed};
+      results.push_back(RunArm(experiment, arm, seed, [&](const Progress& p) {
+        line.Show(results.size() + 1, runs, label, p);
+      }));
+    }
+  }
+  return results;
+}
+
+int WriteJson(const ExperimentOptions& options, const Experiment& experiment,
+              const std::vector<RunResult>& results, const AbResult* ab) {
+  if (options.json.empty()) return kExitOk;
+  const std::string text = Document(experiment, results, ab).dump(1) + "\n";
+  if (options.json == "-") {
+    std::fputs(text.c_str(), stdout);
+    return kExitOk;
+  }
+  std::ofstream out(options.json, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) return kExitOk;
+  std::fprintf(stderr, "weir: %s can't be written; check the folder and the rights\n",
+               options.json.c_str());
+  return kExitUsage;
+}
+
+int ExitCodeOf(const std::vector<RunResult>& results) {
+  for (const RunResult& r : results) {
+    if (!r.finished || !r.breaches.empty()) return kExitFailed;
+  }
+  return kExitOk;
+}
+
+}  // namespace weir

@@ -1,0 +1,95 @@
+// An experiment: fabric, traffic, faults, arms and seeds. What one TOML file says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "datapath/sender.h"
+#include "testbed/fabric/fabric.h"
+#include "testbed/fabric/faults.h"
+#include "testbed/fabric/topology.h"
+#include "testbed/traffic/traffic.h"
+
+namespace weir {
+
+// A number of bytes, absolute or in bandwidth-delay products of the longest path: "64KiB", "0.8bdp".
+struct Depth {
+  Bytes bytes{};
+  double bdps = 0;
+
+  Bytes Of(Bytes bdp) const { return bytes + Scaled(bdp, bdps); }
+  bool zero() const { return bytes == Bytes(0) && bdps == 0; }
+};
+
+struct FabricSpec {
+  Topology topology{};
+  SwitchConfig switches{};  // with the depths below still to be filled in
+  Depth queue_limit{.bdps = 1};
+  Depth control_limit{};
+  Depth buffer{};
+  Depth mark_min{.bdps = 0.2};
+  Depth mark_max{.bdps = 0.8};
+  Depth pfc_xoff{};
+  bool marking = true;
+  // Whether outputs towards hosts mark; by default not for an algorithm whose receiver grants.
+  enum class LastHop : uint8_t { kAuto, kOn, kOff } mark_last_hop = LastHop::kAuto;
+};
+
+enum class TrafficKind : uint8_t { kMatrix, kPermutation, kIncast, kAllToAll, kRingAllReduce };
+struct TrafficSpec {
+  TrafficKind kind = TrafficKind::kPermutation;
+  Traffic matrix{};  // of kMatrix
+  Bytes size = Bytes(2'000'000);
+  uint32_t senders = 8;   // of kIncast
+  uint32_t receiver = 0;  // of kIncast
+  uint32_t ranks = 0;     // of kRingAllReduce; 0: all hosts
+};
+Traffic MakeTraffic(const TrafficSpec& spec, uint32_t hosts, uint64_t seed);
+
+struct TransportSpec {
+  uint16_t payload = 4096;
+  bool v6 = false;
+  Duration reorder_window{};  // 0: derived
+  Duration rto_min{};         // 0: derived
+  Duration ack_delay{};       // 0: derived
+  int retries_max = 8;
+};
+
+struct Arm {
+  std::string name;
+  Binding binding{};
+  // Non-default parameters as they were written, for reports: "gain" = "0.1".
+  std::vector<std::pair<std::string, std::string>> cc_set;
+  std::vector<std::pair<std::string, std::string>> lb_set;
+};
+
+struct Experiment {
+  std::string name;
+  std::string source;  // file, or the command line
+  FabricSpec fabric{};
+  TrafficSpec traffic{};
+  TransportSpec transport{};
+  std::vector<Fault> faults;
+  std::vector<Arm> arms;
+  std::vector<uint64_t> seeds{1};
+  Duration time_limit = Seconds(1);  // of virtual time after the start of traffic
+};
+
+// Reads an experiment from TOML text; `file` stands in messages and is where relative paths start.
+// Each of `overrides` is "section.key=value". Errors give file, line, what is wrong and the remedy.
+absl::StatusOr<Experiment> ParseExperiment(const std::string& text, const std::string& file,
+                                           const std::vector<std::string>& overrides);
+absl::StatusOr<Experiment> LoadExperiment(const std::string& path,
+                                          const std::vector<std::string>& overrides);
+
+// Refuses what cannot work: an algorithm whose signals the fabric does not give, traffic for more
+// hosts than there are. ParseExperiment has called it.
+absl::Status CheckExperiment(const Experiment& experiment);
+
+// The signals that the fabric of an experiment supplies.
+Signals SignalsOf(const FabricSpec& fabric);
+
+}  // namespace weir

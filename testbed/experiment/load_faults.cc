@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "testbed/experiment/load_parts.h"
+
+namespace weir {
+namespace {
+
+const std::vector<std::string> kKinds = {"link_down", "link_flap", "degraded", "impairment",
+                                         "host_stall"};
+
+const char* TierName(const Topology& topology, int tier) {
+  const int top = *std::max_element(topology.tier.begin(), topology.tier.end());
+  switch (tier) {
+    case 0: return "host";
+    case 1: return top == 1 ? "switch" : "leaf";
+    case 2: return top == 2 ? "spine" : "agg";
+    default: return "core";
+  }
+}
+
+// The first link between two named nodes, from the first to the second; a bundle's k-th with "#k".
+void ReadLink(TableReader& r, const std::string& name, const Topology& topology, Fault& fault) {
+  if (name == "all") return;
+  const size_t hash = name.find('#');
+  size_t skip = hash == std::string::npos ? 0 : std::strtoul(name.c_str() + hash + 1, nullptr, 10);
+  const std::string plain = name.substr(0, hash);
+  for (LinkId id = 0; id < topology.links.size(); ++id) {
+    if (LinkName(topology, id) == plain && skip-- == 0) {
+      fault.target = id;
+      return;
+    }
+  }
+  r.FailKey("link", absl::StrFormat("there is no link \"%s\"; the first ones are %s and %s, or "
+                                    "write \"all\"",
+                                    name, LinkName(topology, 0),
+                                    LinkName(topology, static_cast<LinkId>(topology.links.size()) - 1)));
+}
+
+}  // namespace
+
+std::string NodeName(const Topology& topology, NodeId node) {
+  const int tier = topology.tier[node];
+  const auto before = std::count(topology.tier.begin(), topology.tier.begin() + node, tier);
+  return TierName(topology, tier) + std::to_string(before);
+}
+
+std::string LinkName(const Topology& topology, LinkId link) {
+  const LinkShape& shape = topology.links[link];
+  return NodeName(topology, shape.from) + "-" + NodeName(topology, shape.to);
+}
+
+void ReadFault(TableReader& r, const Topology& topology, std::vector<Fault>& out) {
+  Fault fault;
+  int kind = -1;
+  r.Choice("kind", kKinds, kind);
+  if (kind < 0) {
+    r.Fail(nullptr, "a fault needs a kind: link_down, link_flap, degraded, impairment, host_stall");
+    return;
+  }
+  fault.kind = static_cast<FaultKind>(kind);
+  r.Time("at", fault.at);
+  r.Time("for", fault.lasts);
+  if (fault.kind == FaultKind::kHostStall) {
+    r.Integer("host", 0, topology.hosts - 1, fault.target);
+    if (!r.Has("host")) r.Fail(nullptr, "host_stall needs a host, as in host = 3");
+  } else {
+    std::string link = "all";
+    r.String("link", link);
+    ReadLink(r, link, topology, fault);
+  }
+  if (fault.kind == FaultKind::kLinkFlap) {
+    fault.period = Millis(1);
+    r.Time("period", fault.period);
+    if (fault.period < Micros(1)) r.FailKey("period", "must be at least 1us");
+  }
+  if (fault.kind == FaultKind::kLinkDegraded) {
+    fault.share = 0.25;
+    r.Number("share", 0.0001, 1, fault.share);
+  }
+  if (fault.kind == FaultKind::kImpairment) {
+    Impairment& i = fault.impairment;
+    r.Number("loss", 0, 1, i.loss);
+    r.Number("burst_enter", 0, 1, i.burst_enter);
+    r.Number("burst_leave", 0.000001, 1, i.burst_leave);
+    r.Number("corruption", 0, 1, i.corruption);
+    r.Number("duplication", 0, 1, i.duplication);
+    r.Number("reordering", 0, 1, i.reordering);
+    r.Time("reorder_delay", i.reorder_delay);
+    if (!i.any()) {
+      r.Fail(nullptr, "this impairment has no effect; set loss, burst_enter, corruption, "
+                      "duplication or reordering");
+    }
+  }
+  r.Finish();
+  out.push_back(fault);
+}
+
+}  // namespace weir

@@ -1,0 +1,18 @@
+// Parts of the experiment loader that stand in files of their own.
+#pragma once
+
+#include <vector>
+
+#include "testbed/experiment/table_reader.h"
+
+namespace weir {
+
+// One [[faults]] entry. Links are named by their ends, hosts and switches by tier and number:
+// "leaf0-spine3", "host5".
+void ReadFault(TableReader& reader, const Topology& topology, std::vector<Fault>& out);
+
+// "host3", "leaf0", "spine2" (two tiers), "agg1" and "core4" (three), "switch0" (one).
+std::string NodeName(const Topology& topology, NodeId node);
+std::string LinkName(const Topology& topology, LinkId link);
+
+}  // namespace weir

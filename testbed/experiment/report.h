@@ -1,0 +1,33 @@
+// Results for people and for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "testbed/experiment/ab.h"
+#include "testbed/experiment/experiment.h"
+#include "testbed/experiment/result.h"
+
+namespace weir {
+
+// One column a run (or an arm, with the mean over its seeds), one row a figure.
+std::string ResultTable(const std::vector<RunResult>& results);
+// What was really run: fabric, traffic, transport and arms with every parameter in force.
+std::string EffectiveConfig(const Experiment& experiment);
+
+// {"schema": "weir.result/1", ...}: base units, names end in their unit. docs/results.md lists all.
+nlohmann::json ToJson(const RunResult& result);
+nlohmann::json ToJson(const Experiment& experiment);
+nlohmann::json ToJson(const AbResult& ab);
+// The whole document of `weir run` or `weir ab`.
+nlohmann::json Document(const Experiment& experiment, const std::vector<RunResult>& results,
+                        const AbResult* ab);
+
+std::string AbTable(const AbResult& ab);
+
+// "1.234 ms", for people: three or four digits and a fitting unit.
+std::string Pretty(Duration duration);
+
+}  // namespace weir
