@@ -1,7 +1,5 @@
 #include "cc_algos/nscc.h"
 
-#include <algorithm>
-
 namespace weir {
 namespace {
 
@@ -72,8 +70,7 @@ void Nscc::OnAck(const AckSample& ack) {
   const Bytes unmarked = ack.newly_acked - ack.newly_marked;
   if (unmarked > Bytes(0)) Increase(unmarked, delay);
   if (marked && delay >= target_) Decrease(ack.now);
-  Clamp();
-  Adjust(ack.now);
+  if (received_ > adjust_bytes_ || ack.now >= next_adjust_) Adjust(ack.now);
   Clamp();
 }
 
@@ -183,10 +180,9 @@ void Nscc::Decrease(Time now) {
 }
 
 void Nscc::Adjust(Time now) {
-  const bool period_over = now >= next_adjust_;
-  if (received_ <= adjust_bytes_ && !period_over) return;
+  Clamp();
   cwnd_ += Bytes(static_cast<int64_t>(inc_ / ToDouble(cwnd_)));
-  if (period_over) {
+  if (now >= next_adjust_) {
     cwnd_ += Bytes(static_cast<int64_t>(eta_));
     next_adjust_ = now + adjust_period_;
   }
@@ -198,7 +194,5 @@ void Nscc::Reduce(Bytes n) {
   cwnd_ -= n;
   Clamp();
 }
-
-void Nscc::Clamp() { cwnd_ = std::clamp(cwnd_, mtu_, max_cwnd_); }
 
 }  // namespace weir

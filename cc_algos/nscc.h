@@ -28,6 +28,8 @@
 // Departure: after four idle base RTTs the delay average and the fast increase start anew.
 #pragma once
 
+#include <algorithm>
+
 #include "datapath/api/congestion_control.h"
 
 namespace weir {
@@ -122,7 +124,7 @@ class Nscc final : public CongestionControl {
   void Decrease(Time now);
   void Adjust(Time now);
   void Reduce(Bytes n);
-  void Clamp();
+  void Clamp() { cwnd_ = std::clamp(cwnd_, mtu_, max_cwnd_); }
 
   // From the flow and the configuration.
   Bytes mtu_;

@@ -47,7 +47,7 @@ class Rccc final : public CongestionControl {
       Param<&Config::quantum>("quantum", 64, 1e7, "most bytes of one grant",
                               "uet-htsim uec.cpp: 4 MTU"),
       Param<&Config::idle_ahead>("idle_ahead", 0, 16, "granted without demand, in BDPs; 0: nothing",
-                                 "uet-htsim uec.cpp: one window"),
+                                 "ours; uet-htsim uec.cpp: one window"),
   };
   static constexpr CounterSpec kCounters[] = {
       {"unspent_speculative_bytes", "speculative credit dropped at the first word"},

@@ -157,6 +157,7 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
     case PacketType::kCredit: c->sender.HandleCredit(now, h.value); break;
     case PacketType::kCreditRequest:
       Demand(now, *c, h.value);
+      QueueControl(*c, kSendCredit);  // what was granted before may have been lost
       break;
     case PacketType::kProbe: c->receiver.HandleProbe(frame.rx_time, h.value); break;
     case PacketType::kCloseAck:

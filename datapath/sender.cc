@@ -450,10 +450,11 @@ void Sender::HandleCnp(Time now) {
 }
 
 void Sender::HandleCredit(Time now, uint32_t granted) {
+  unanswered_ = 0;
   const auto units = static_cast<int32_t>(granted - granted_);
   if (units <= 0) return;
   granted_ = granted;
-  unanswered_ = 0;
+  credit_asks_ = 0;
   if ((binding_->cc->events & kCcCredit) == 0) return;
   cc_->OnCredit(now, Bytes(units * kCreditUnit));
   RefreshAllowance();
@@ -644,14 +645,14 @@ bool Sender::WantsCreditRequest(Time now) {
 
 uint32_t Sender::PollCreditRequest(Time now) {
   ++unanswered_;
+  ++credit_asks_;
   return Demand(now);
 }
 
 uint32_t Sender::Demand(Time now) {
   if ((binding_->cc->events & kCcCredit) == 0) return 0;
-  // Data or request: the next request is a round trip away, more when nobody answers.
-  credit_request_at_ =
-      now + rtt_.smoothed() * (int64_t{1} << std::min(unanswered_, kUnansweredShift));
+  // Data or request: the next request is a round trip away, more while the receiver is busy.
+  credit_request_at_ = now + rtt_.smoothed() * (int64_t{1} << std::min(credit_asks_, kBackoffMax));
   const Bytes wanted = cc_->CreditWanted(Backlog());
   return granted_ + CeilDiv(static_cast<uint64_t>(wanted.count()), kCreditUnit);
 }

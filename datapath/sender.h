@@ -191,6 +191,7 @@ class Sender {
   uint32_t probe_seq_ = 0;
 
   uint32_t granted_ = 0;  // by the receiver, cumulative, kCreditUnit
+  int credit_asks_ = 0;   // requests since credit last came
   Time credit_request_at_{};
   Time cc_timer_ = Time::Never();
 

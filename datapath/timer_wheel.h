@@ -64,6 +64,11 @@ class TimerWheel {
     return kNone;
   }
 
+  // Which timer is probably next; kNone if it is not nearly due. Only a hint: for prefetching.
+  Id Peek() const {
+    return occupied_[0] == 0 ? kNone : heads_[0][FirstSlot(0)];
+  }
+
   // A time no later than the earliest deadline, exact when that timer is nearly due; Never if none.
   Time Earliest() const {
     const int level = LowestLevel();

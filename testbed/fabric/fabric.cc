@@ -44,28 +44,6 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, uint64_t se
   if (config_.pfc) inputs_.resize(topology.links.size());
 }
 
-void Fabric::PushBack(Fifo& fifo, PacketId id) {
-  Packet& packet = packets_[id];
-  packet.next = kNoPacket;
-  if (fifo.head == kNoPacket) {
-    fifo.head = id;
-  } else {
-    packets_[fifo.tail].next = id;
-  }
-  fifo.tail = id;
-  fifo.bytes += Bytes(packet.wire);
-  ++fifo.packets;
-}
-
-PacketId Fabric::PopFront(Fifo& fifo) {
-  const PacketId id = fifo.head;
-  const Packet& packet = packets_[id];
-  fifo.head = packet.next;
-  fifo.bytes -= Bytes(packet.wire);
-  --fifo.packets;
-  return id;
-}
-
 // --- Timers ---
 
 void Fabric::HandleTimer(Time now, uint32_t timer) {
@@ -74,11 +52,9 @@ void Fabric::HandleTimer(Time now, uint32_t timer) {
   if (timer >= links()) return HandlePause(now, timer - links());
   const LinkId link = timer;
   Port& port = ports_[link];
-  const PacketId id = PopFront(port.link);
+  const PacketId id = port.link.PopFront().id;
   Serve(now, link);
-  if (port.link.head != kNoPacket) {
-    timers_.Arm(first_timer_ + link, packets_[port.link.head].arrival);
-  }
+  if (!port.link.empty()) timers_.Arm(first_timer_ + link, port.link.front().arrival);
   if (port.impaired) {
     Impair(now, link, id);
   } else {
@@ -170,7 +146,7 @@ bool Fabric::Admit(Port& port, Packet& packet) {
   if (!port.is_switch || packet.cls == FrameClass::kControl) return true;
   const Bytes size(packet.wire);
   const Bytes limit = QueueLimit(port.node);
-  if (size <= limit && port.data.bytes <= limit - size) return true;
+  if (size <= limit && port.data.bytes() <= limit - size) return true;
   if (!config_.trimming || !packet.trimmable) return false;
   packet.trimmed = true;
   packet.trimmed_last_hop = port.to_host;
@@ -195,7 +171,7 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
   bool fits = Admit(port, packet);
   const bool control = packet.cls == FrameClass::kControl;
   if (fits && control && port.is_switch && config_.control_limit > Bytes(0)) {
-    fits = port.control.bytes + Bytes(packet.wire) <= config_.control_limit;
+    fits = port.control.bytes() + Bytes(packet.wire) <= config_.control_limit;
   }
   if (!fits) {
     ++port.stats.drops;
@@ -206,14 +182,18 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
     buffered_[port.node] += Bytes(packet.wire);
     if (config_.pfc) HoldInput(now, packet);
     if (config_.mark_on_enqueue && !control && packet.ecn_capable && !packet.marked &&
-        ShouldMark(port, port.data.bytes + Bytes(packet.wire))) {
+        ShouldMark(port, port.data.bytes() + Bytes(packet.wire))) {
       packet.marked = true;
       ++port.stats.marks;
       ++stats_.marks;
     }
   }
-  PushBack(control ? port.control : port.data, id);
-  port.stats.queue_peak = std::max(port.stats.queue_peak, port.data.bytes);
+  (control ? port.control : port.data)
+      .PushBack({.id = id,
+                 .wire = packet.wire,
+                 .markable = !control && packet.ecn_capable && !packet.marked,
+                 .traced = config_.telemetry && packet.telemetry});
+  port.stats.queue_peak = std::max(port.stats.queue_peak, port.data.bytes());
   Serve(now, link);
 }
 
@@ -221,10 +201,10 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
 void Fabric::Serve(Time now, LinkId link) {
   Port& port = ports_[link];
   while (port.wire.free_at() <= now) {
-    if (port.control.head != kNoPacket) {
-      Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.control));
-    } else if (port.data.head != kNoPacket && !port.paused) {
-      Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.data));
+    if (!port.control.empty()) {
+      Start(port.wire.free_at(), link, port.control.PopFront());
+    } else if (!port.data.empty() && !port.paused) {
+      Start(port.wire.free_at(), link, port.data.PopFront());
     } else {
       // Idle: whatever comes next starts when it comes.
       if (port.wire.free_at() < now) port.wire.SkipTo(now);
@@ -232,42 +212,38 @@ void Fabric::Serve(Time now, LinkId link) {
     }
   }
   // Without an arrival ahead, as when the link is down, nothing else would come back to the queue.
-  const bool waits = port.control.head != kNoPacket || port.data.head != kNoPacket;
-  if (waits && (every_departure_ || port.link.head == kNoPacket)) {
+  const bool waits = !port.control.empty() || !port.data.empty();
+  if (waits && (every_departure_ || port.link.empty())) {
     timers_.Arm(DepartureTimer(link), port.wire.free_at());
   }
 }
 
-void Fabric::Start(Time at, LinkId link, PacketId id) {
+void Fabric::Start(Time at, LinkId link, QueuedPacket packet) {
   Port& port = ports_[link];
-  Packet& packet = packets_[id];
-  const Bytes size(packet.wire);
   ++port.stats.packets_out;
   port.stats.bytes_out += packet.wire;
   if (port.is_switch) {
-    buffered_[port.node] -= size;
-    if (config_.pfc) FreeInput(at, packet);
-    const bool data = packet.cls != FrameClass::kControl;
-    if (data && !config_.mark_on_enqueue && packet.ecn_capable && !packet.marked &&
-        ShouldMark(port, port.data.bytes)) {
-      packet.marked = true;
+    buffered_[port.node] -= Bytes(packet.wire);
+    if (config_.pfc) FreeInput(at, packets_[packet.id]);
+    if (packet.markable && !config_.mark_on_enqueue && ShouldMark(port, port.data.bytes())) {
+      packets_[packet.id].marked = true;
       ++port.stats.marks;
       ++stats_.marks;
     }
-    if (config_.telemetry && packet.telemetry) {
-      AppendTelemetry({packet.bytes, packet.header},
+    if (packet.traced) {
+      Packet& whole = packets_[packet.id];
+      AppendTelemetry({whole.bytes, whole.header},
                       {.stamp = at,
                        .transmitted = Bytes(static_cast<int64_t>(port.stats.bytes_out)),
-                       .queue = port.data.bytes,
+                       .queue = port.data.bytes(),
                        .rate = port.wire.rate(),
                        .hop = static_cast<uint16_t>(link)});
     }
   }
-  const Time done = port.wire.Book(at, size);
-  if (!port.up) return Drop(id, stats_.lost_by_fault);
-  packet.arrival = done + port.delay;
-  const bool first = port.link.head == kNoPacket;
-  PushBack(port.link, id);
+  packet.arrival = port.wire.Book(at, Bytes(packet.wire)) + port.delay;
+  if (!port.up) return Drop(packet.id, stats_.lost_by_fault);
+  const bool first = port.link.empty();
+  port.link.PushBack(packet);
   if (first) timers_.Arm(first_timer_ + link, packet.arrival);
 }
 
@@ -290,7 +266,7 @@ void Fabric::Inject(Time now, uint32_t host, PacketId packet) {
 uint32_t Fabric::HostQueue(Time now, uint32_t host) {
   const LinkId link = host_link_[host];
   Serve(now, link);
-  return ports_[link].data.packets + ports_[link].control.packets;
+  return ports_[link].data.packets() + ports_[link].control.packets();
 }
 
 // --- Lossless mode ---
@@ -355,7 +331,7 @@ void Fabric::SetLink(Time now, LinkId link, bool up) {
   if (up) return;
   // What is on the wire is lost with it, and so is what the queue sends meanwhile.
   timers_.Disarm(first_timer_ + link);
-  while (port.link.head != kNoPacket) Drop(PopFront(port.link), stats_.lost_by_fault);
+  while (!port.link.empty()) Drop(port.link.PopFront().id, stats_.lost_by_fault);
   Serve(now, link);
 }
 
@@ -441,9 +417,9 @@ std::string Fabric::CheckConservation(Time now) {
     Serve(now, link);
     const Port& port = ports_[link];
     const PortStats& s = port.stats;
-    const uint64_t queued_packets = port.data.packets + port.control.packets;
+    const uint64_t queued_packets = port.data.packets() + port.control.packets();
     const auto queued_bytes = static_cast<uint64_t>(queued(link).count());
-    held += queued_packets + port.link.packets;
+    held += queued_packets + port.link.packets();
     if (s.packets_in != s.packets_out + s.drops + queued_packets ||
         s.bytes_in != s.bytes_out + s.bytes_dropped + s.bytes_cut + queued_bytes) {
       return absl::StrFormat(

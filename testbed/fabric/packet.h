@@ -18,11 +18,10 @@ inline constexpr PacketId kNoPacket = 0xFFFF'FFFF;
 
 // The first cache line is what switches look at; headers follow, and the payload stands apart.
 struct alignas(64) Packet {
-  uint32_t next = kNoPacket;  // Pool; in one queue or on one link
+  uint32_t next = kNoPacket;  // Pool
   uint32_t to = 0;            // host
   uint32_t flow_hash = 0;     // over addresses and ports
   uint32_t from_link = 0;     // the link it came by
-  Time arrival{};             // of the last bit at the end of the present link
   uint16_t wire = 0;          // bytes on the wire, FCS included
   uint16_t header = 0;        // bytes used of `bytes`
   uint16_t payload = 0;
@@ -55,6 +54,7 @@ class PacketPool {
     pool_.Give(id);
   }
   Packet& operator[](PacketId id) { return pool_[id]; }
+  void Prefetch(PacketId id) const { __builtin_prefetch(&pool_[id]); }
   PacketId IdOf(const Packet* packet) const { return pool_.IndexOf(packet); }
   uint32_t used() const { return pool_.used(); }
 

@@ -86,6 +86,7 @@ bool World::Step(Time until) {
   if (id == TimerWheel::kNone) return false;
   now_ = wheel_.clock();
   ++events_;
+  if (const TimerWheel::Id next = wheel_.Peek(); next < first_host_timer_) fabric_.Prefetch(next);
   if (id < first_host_timer_) {
     fabric_.HandleTimer(now_, id);
   } else if (id < first_user_timer_) {

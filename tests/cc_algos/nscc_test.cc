@@ -249,7 +249,7 @@ TEST_F(NsccTest, QuickAdaptDropsTheIncreaseNotYetApplied) {
   CcDriver driver(cc, Flow(Gbps(100)));
   driver.Send(Bytes(100'000));
   driver.Ack(Bytes(1), Bytes(1), kBaseRtt);
-  driver.Ack(8 * kMtu, Bytes(0), kBaseRtt + kTarget);  // inc = 20480 * 32768, one byte short of due
+  driver.Ack(7 * kMtu, Bytes(0), kBaseRtt + kTarget);  // inc = 20480 * 28672, not due yet
   driver.Advance(kBaseRtt + kTarget);
   driver.Ack(Bytes(1), Bytes(1), kBaseRtt);  // a new period: achieved starts at 0
   driver.Advance(kBaseRtt + kTarget);

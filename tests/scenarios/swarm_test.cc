@@ -74,7 +74,7 @@ class Swarm {
   }
   Endpoint& EndpointOf(const Side& side) { return world_.endpoint(side.host); }
   bool Live(const Side& side) const {
-    return side.id.value != 0 && side.ended == 0 && side.host != vanished_;
+    return side.host != vanished_ && world_.endpoint(side.host).Find(side.id) != nullptr;
   }
   void After(Duration most, std::function<void()> action) {
     const Duration wait(rng_.Below(static_cast<uint32_t>(most.count()) + 1));
@@ -251,8 +251,8 @@ class Swarm {
 
   bool AllEnded() const {
     for (const Pair& pair : pairs_) {
-      const bool opener_ended = pair.sides[0].ended > 0 || pair.sides[0].host == vanished_;
-      if (!opener_ended || Live(pair.sides[1])) return false;
+      const bool opened = pair.sides[0].id.value != 0 || pair.sides[0].host == vanished_;
+      if (!opened || Live(pair.sides[0]) || Live(pair.sides[1])) return false;
     }
     return true;
   }
