@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "datapath/check.h"
+#include "datapath/large_memory.h"
 
 namespace weir {
 
@@ -17,12 +18,12 @@ class Pool {
  public:
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
 
-  static_assert(std::is_trivially_destructible_v<T>);
+  static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= 64);
 
   explicit Pool(uint32_t capacity)
-      : items_(static_cast<T*>(::operator new(capacity * sizeof(T), kAlign))),
+      : items_(static_cast<T*>(AllocateLarge(capacity * sizeof(T)))),
         capacity_(capacity) {}
-  ~Pool() { ::operator delete(items_, kAlign); }
+  ~Pool() { FreeLarge(items_, capacity_ * sizeof(T)); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
@@ -57,8 +58,6 @@ class Pool {
   bool exhausted() const { return free_ == kNone && fresh_ == capacity_; }
 
  private:
-  static constexpr std::align_val_t kAlign{alignof(T) > 64 ? alignof(T) : 64};
-
   T* items_;
   uint32_t capacity_;
   uint32_t fresh_ = 0;  // items below were taken at least once

@@ -13,7 +13,7 @@ constexpr Duration kPaceCatchUp = Micros(1);
 constexpr int kBackoffMax = 6;  // the time-out grows to 2^6 times its first value
 // A probe goes out after so many smoothed round trips of silence. Source: RFC 8985 section 7.2.
 constexpr int kProbeRtts = 2;
-constexpr int kUnansweredShift = 10;  // most that silence stretches the interval: 2^10
+constexpr int kProbeBackoffMax = 10;  // the interval grows to 2^10 times that
 
 uint32_t CeilDiv(uint64_t a, uint64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
 
@@ -174,7 +174,10 @@ void Sender::HandleAck(Time now, Time arrived, const AckHeader& ack) {
   if (ahead > static_cast<int32_t>(window_.span())) return;
   ++shared_.counters.acks_received;
   unanswered_ = 0;
-  if (static_cast<int32_t>(ack.receives - receives_) > 0) receives_ = ack.receives;
+  if (static_cast<int32_t>(ack.receives - receives_) > 0) {
+    receives_ = ack.receives;
+    probes_in_row_ = 0;
+  }
 
   AckWork work{.now = now, .arrived = arrived, .ack = &ack};
   MeasureRtt(arrived, ack, work);
@@ -285,7 +288,7 @@ void Sender::TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work) 
     ++round_;
     round_end_ = next_send_seq_;
   }
-  timeouts_in_row_ = 0;
+  timeouts_in_row_ = probes_in_row_ = 0;
   last_progress_ = now;
   stats_.acked_bytes += static_cast<uint64_t>(work.acked.count());
   stats_.marked_bytes += static_cast<uint64_t>(work.marked.count());
@@ -400,7 +403,7 @@ Time Sender::ProbeDeadline() const {
   const Time from =
       std::max({last_sent_, last_progress_, shared_.stalled_until, probe_sent_});
   const Duration interval = kProbeRtts * rtt_.smoothed() + flow_.base_rtt / 2;
-  return from + interval * (int64_t{1} << std::min(unanswered_, kUnansweredShift));
+  return from + interval * (int64_t{1} << std::min(probes_in_row_, kProbeBackoffMax));
 }
 
 Time Sender::NextDeadline(Time now) const {
@@ -419,10 +422,11 @@ bool Sender::HandleTimer(Time now) {
   if (RtoDeadline() <= now) HandleTimeout(now);
   if (ProbeDeadline() <= now) {
     probe_due_ = true;
+    ++probes_in_row_;
     ++unanswered_;
   }
   return timeouts_in_row_ <= loss_.retries_max &&
-         unanswered_ <= loss_.retries_max + kUnansweredShift;
+         unanswered_ <= loss_.retries_max + kProbeBackoffMax;
 }
 
 void Sender::HandleTimeout(Time now) {

@@ -184,7 +184,8 @@ class Sender {
   Time last_progress_{};  // something sent is known to have arrived, or to have been trimmed
   Time idle_since_{};
   int timeouts_in_row_ = 0;
-  int unanswered_ = 0;  // probes and credit requests since the peer was last heard
+  int unanswered_ = 0;     // probes and credit requests since the peer was last heard
+  int probes_in_row_ = 0;  // since anything changed
   uint32_t probe_number_ = 0;
   bool probe_under_way_ = false;
   Time probe_sent_{};  // of the latest probe

@@ -44,6 +44,28 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, uint64_t se
   if (config_.pfc) inputs_.resize(topology.links.size());
 }
 
+void Fabric::PushBack(Fifo& fifo, PacketId id) {
+  Packet& packet = packets_[id];
+  packet.next = kNoPacket;
+  if (fifo.head == kNoPacket) {
+    fifo.head = id;
+  } else {
+    packets_[fifo.tail].next = id;
+  }
+  fifo.tail = id;
+  fifo.bytes += Bytes(packet.wire);
+  ++fifo.packets;
+}
+
+PacketId Fabric::PopFront(Fifo& fifo) {
+  const PacketId id = fifo.head;
+  const Packet& packet = packets_[id];
+  fifo.head = packet.next;
+  fifo.bytes -= Bytes(packet.wire);
+  --fifo.packets;
+  return id;
+}
+
 // --- Timers ---
 
 void Fabric::HandleTimer(Time now, uint32_t timer) {
@@ -52,9 +74,11 @@ void Fabric::HandleTimer(Time now, uint32_t timer) {
   if (timer >= links()) return HandlePause(now, timer - links());
   const LinkId link = timer;
   Port& port = ports_[link];
-  const PacketId id = port.link.PopFront().id;
+  const PacketId id = PopFront(port.link);
   Serve(now, link);
-  if (!port.link.empty()) timers_.Arm(first_timer_ + link, port.link.front().arrival);
+  if (port.link.head != kNoPacket) {
+    timers_.Arm(first_timer_ + link, packets_[port.link.head].arrival);
+  }
   if (port.impaired) {
     Impair(now, link, id);
   } else {
@@ -98,8 +122,10 @@ LinkId Fabric::Choose(Time now, NodeId node, const Packet& packet, std::span<con
       const uint64_t hash = Mix64(static_cast<uint64_t>(packet.flow_hash) << 32 | seeds_[node]);
       return next[static_cast<uint32_t>((hash >> 32) * count >> 32)];
     }
-    case SwitchBalancing::kRoundRobin: return next[next_turn_[node]++ % count];
-    case SwitchBalancing::kAdaptive: return Shortest(now, next);
+    case SwitchBalancing::kRoundRobin:
+      return next[next_turn_[node]++ % count];
+    case SwitchBalancing::kAdaptive:
+      return Shortest(now, next);
   }
   return next[0];
 }
@@ -146,7 +172,7 @@ bool Fabric::Admit(Port& port, Packet& packet) {
   if (!port.is_switch || packet.cls == FrameClass::kControl) return true;
   const Bytes size(packet.wire);
   const Bytes limit = QueueLimit(port.node);
-  if (size <= limit && port.data.bytes() <= limit - size) return true;
+  if (size <= limit && port.data.bytes <= limit - size) return true;
   if (!config_.trimming || !packet.trimmable) return false;
   packet.trimmed = true;
   packet.trimmed_last_hop = port.to_host;
@@ -171,7 +197,7 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
   bool fits = Admit(port, packet);
   const bool control = packet.cls == FrameClass::kControl;
   if (fits && control && port.is_switch && config_.control_limit > Bytes(0)) {
-    fits = port.control.bytes() + Bytes(packet.wire) <= config_.control_limit;
+    fits = port.control.bytes + Bytes(packet.wire) <= config_.control_limit;
   }
   if (!fits) {
     ++port.stats.drops;
@@ -182,18 +208,14 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
     buffered_[port.node] += Bytes(packet.wire);
     if (config_.pfc) HoldInput(now, packet);
     if (config_.mark_on_enqueue && !control && packet.ecn_capable && !packet.marked &&
-        ShouldMark(port, port.data.bytes() + Bytes(packet.wire))) {
+        ShouldMark(port, port.data.bytes + Bytes(packet.wire))) {
       packet.marked = true;
       ++port.stats.marks;
       ++stats_.marks;
     }
   }
-  (control ? port.control : port.data)
-      .PushBack({.id = id,
-                 .wire = packet.wire,
-                 .markable = !control && packet.ecn_capable && !packet.marked,
-                 .traced = config_.telemetry && packet.telemetry});
-  port.stats.queue_peak = std::max(port.stats.queue_peak, port.data.bytes());
+  PushBack(control ? port.control : port.data, id);
+  port.stats.queue_peak = std::max(port.stats.queue_peak, port.data.bytes);
   Serve(now, link);
 }
 
@@ -201,10 +223,10 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
 void Fabric::Serve(Time now, LinkId link) {
   Port& port = ports_[link];
   while (port.wire.free_at() <= now) {
-    if (!port.control.empty()) {
-      Start(port.wire.free_at(), link, port.control.PopFront());
-    } else if (!port.data.empty() && !port.paused) {
-      Start(port.wire.free_at(), link, port.data.PopFront());
+    if (port.control.head != kNoPacket) {
+      Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.control));
+    } else if (port.data.head != kNoPacket && !port.paused) {
+      Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.data));
     } else {
       // Idle: whatever comes next starts when it comes.
       if (port.wire.free_at() < now) port.wire.SkipTo(now);
@@ -212,38 +234,42 @@ void Fabric::Serve(Time now, LinkId link) {
     }
   }
   // Without an arrival ahead, as when the link is down, nothing else would come back to the queue.
-  const bool waits = !port.control.empty() || !port.data.empty();
-  if (waits && (every_departure_ || port.link.empty())) {
+  const bool waits = port.control.head != kNoPacket || port.data.head != kNoPacket;
+  if (waits && (every_departure_ || port.link.head == kNoPacket)) {
     timers_.Arm(DepartureTimer(link), port.wire.free_at());
   }
 }
 
-void Fabric::Start(Time at, LinkId link, QueuedPacket packet) {
+void Fabric::Start(Time at, LinkId link, PacketId id) {
   Port& port = ports_[link];
+  Packet& packet = packets_[id];
+  const Bytes size(packet.wire);
   ++port.stats.packets_out;
   port.stats.bytes_out += packet.wire;
   if (port.is_switch) {
-    buffered_[port.node] -= Bytes(packet.wire);
-    if (config_.pfc) FreeInput(at, packets_[packet.id]);
-    if (packet.markable && !config_.mark_on_enqueue && ShouldMark(port, port.data.bytes())) {
-      packets_[packet.id].marked = true;
+    buffered_[port.node] -= size;
+    if (config_.pfc) FreeInput(at, packet);
+    const bool data = packet.cls != FrameClass::kControl;
+    if (data && !config_.mark_on_enqueue && packet.ecn_capable && !packet.marked &&
+        ShouldMark(port, port.data.bytes)) {
+      packet.marked = true;
       ++port.stats.marks;
       ++stats_.marks;
     }
-    if (packet.traced) {
-      Packet& whole = packets_[packet.id];
-      AppendTelemetry({whole.bytes, whole.header},
+    if (config_.telemetry && packet.telemetry) {
+      AppendTelemetry({packets_.Headers(packet), packet.header},
                       {.stamp = at,
                        .transmitted = Bytes(static_cast<int64_t>(port.stats.bytes_out)),
-                       .queue = port.data.bytes(),
+                       .queue = port.data.bytes,
                        .rate = port.wire.rate(),
                        .hop = static_cast<uint16_t>(link)});
     }
   }
-  packet.arrival = port.wire.Book(at, Bytes(packet.wire)) + port.delay;
-  if (!port.up) return Drop(packet.id, stats_.lost_by_fault);
-  const bool first = port.link.empty();
-  port.link.PushBack(packet);
+  const Time done = port.wire.Book(at, size);
+  if (!port.up) return Drop(id, stats_.lost_by_fault);
+  packet.arrival = done + port.delay;
+  const bool first = port.link.head == kNoPacket;
+  PushBack(port.link, id);
   if (first) timers_.Arm(first_timer_ + link, packet.arrival);
 }
 
@@ -266,7 +292,7 @@ void Fabric::Inject(Time now, uint32_t host, PacketId packet) {
 uint32_t Fabric::HostQueue(Time now, uint32_t host) {
   const LinkId link = host_link_[host];
   Serve(now, link);
-  return ports_[link].data.packets() + ports_[link].control.packets();
+  return ports_[link].data.packets + ports_[link].control.packets;
 }
 
 // --- Lossless mode ---
@@ -331,7 +357,7 @@ void Fabric::SetLink(Time now, LinkId link, bool up) {
   if (up) return;
   // What is on the wire is lost with it, and so is what the queue sends meanwhile.
   timers_.Disarm(first_timer_ + link);
-  while (!port.link.empty()) Drop(port.link.PopFront().id, stats_.lost_by_fault);
+  while (port.link.head != kNoPacket) Drop(PopFront(port.link), stats_.lost_by_fault);
   Serve(now, link);
 }
 
@@ -355,8 +381,8 @@ void Fabric::Reroute() {
 // What a bad link does to a packet at its end.
 void Fabric::Impair(Time now, LinkId link, PacketId id) {
   const Impairment& fault = impairments_[link];
-  bursting_[link] = bursting_[link] ? !rng_.Chance(fault.burst_leave)
-                                    : rng_.Chance(fault.burst_enter);
+  bursting_[link] =
+      bursting_[link] ? !rng_.Chance(fault.burst_leave) : rng_.Chance(fault.burst_enter);
   if (bursting_[link] || rng_.Chance(fault.loss)) return Drop(id, stats_.lost_by_fault);
   if (rng_.Chance(fault.corruption)) Corrupt(id);
   if (rng_.Chance(fault.duplication)) Duplicate(now, link, id);
@@ -374,20 +400,14 @@ void Fabric::Corrupt(PacketId id) {
   const uint32_t content = packet.payload_bytes == nullptr ? 0u : packet.payload;
   const uint32_t bit = rng_.Below(8u * (packet.header + content));
   const uint32_t byte = bit / 8;
-  std::byte& target =
-      byte < packet.header ? packet.bytes[byte] : packet.payload_bytes[byte - packet.header];
+  std::byte& target = byte < packet.header ? packets_.Headers(packet)[byte]
+                                           : packet.payload_bytes[byte - packet.header];
   target ^= std::byte{static_cast<uint8_t>(1u << bit % 8)};
 }
 
 void Fabric::Duplicate(Time now, LinkId link, PacketId id) {
-  const PacketId copy = packets_.Take();
+  const PacketId copy = packets_.Copy(id);
   if (copy == kNoPacket) return;
-  const Packet& original = packets_[id];
-  packets_[copy] = original;
-  packets_[copy].payload_bytes = nullptr;
-  if (original.payload_bytes != nullptr) {
-    packets_.CopyPayload(packets_[copy], {original.payload_bytes, original.payload});
-  }
   ++stats_.duplicated;
   ++in_network_;
   HoldBack(now, link, copy);
@@ -417,9 +437,9 @@ std::string Fabric::CheckConservation(Time now) {
     Serve(now, link);
     const Port& port = ports_[link];
     const PortStats& s = port.stats;
-    const uint64_t queued_packets = port.data.packets() + port.control.packets();
+    const uint64_t queued_packets = port.data.packets + port.control.packets;
     const auto queued_bytes = static_cast<uint64_t>(queued(link).count());
-    held += queued_packets + port.link.packets();
+    held += queued_packets + port.link.packets;
     if (s.packets_in != s.packets_out + s.drops + queued_packets ||
         s.bytes_in != s.bytes_out + s.bytes_dropped + s.bytes_cut + queued_bytes) {
       return absl::StrFormat(

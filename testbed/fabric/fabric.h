@@ -20,7 +20,6 @@
 #include "datapath/timer_wheel.h"
 #include "testbed/fabric/faults.h"
 #include "testbed/fabric/packet.h"
-#include "testbed/fabric/packet_fifo.h"
 #include "testbed/fabric/topology.h"
 
 namespace weir {
@@ -104,8 +103,8 @@ class Fabric {
   void HandleTimer(Time now, uint32_t timer);  // counted from first_timer
   // That timer is next: fetches what it will look at.
   void Prefetch(uint32_t timer) const {
-    if (timer >= ports_.size() || ports_[timer].link.empty()) return;
-    packets_.Prefetch(ports_[timer].link.front().id);
+    if (timer >= ports_.size() || ports_[timer].link.head == kNoPacket) return;
+    packets_.Prefetch(ports_[timer].link.head);
   }
 
   // A host sends: `packet` goes into the queue of its link.
@@ -122,7 +121,7 @@ class Fabric {
 
   const Topology& topology() const { return topology_; }
   const PortStats& port(LinkId link) const { return ports_[link].stats; }
-  Bytes queued(LinkId link) const { return ports_[link].data.bytes() + ports_[link].control.bytes(); }
+  Bytes queued(LinkId link) const { return ports_[link].data.bytes + ports_[link].control.bytes; }
   const FabricStats& stats() const { return stats_; }
   const Routes& routes() const { return routes_; }
   uint64_t digest() const { return digest_; }
@@ -131,13 +130,19 @@ class Fabric {
   std::string CheckConservation(Time now);
 
  private:
-  struct alignas(64) Port {
+  struct Fifo {
+    PacketId head = kNoPacket;
+    PacketId tail = kNoPacket;
+    Bytes bytes{};
+    uint32_t packets = 0;
+  };
+  struct Port {
     Port(const LinkShape& shape, bool switch_output)
         : wire(shape.rate), delay(shape.delay), to(shape.to), is_switch(switch_output) {}
     Serializer wire;
-    PacketFifo control;
-    PacketFifo data;
-    PacketFifo link;  // in service or on the wire, by arrival
+    Fifo control;
+    Fifo data;
+    Fifo link;  // in service or on the wire, by arrival
     Duration delay;
     NodeId to;
     bool is_switch;
@@ -163,6 +168,8 @@ class Fabric {
     bool operator>(const Late& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
+  void PushBack(Fifo& fifo, PacketId id);
+  PacketId PopFront(Fifo& fifo);
   void Land(Time now, LinkId link, PacketId id);
   void Impair(Time now, LinkId link, PacketId id);
   void Corrupt(PacketId id);
@@ -174,7 +181,7 @@ class Fabric {
   void Enqueue(Time now, LinkId link, PacketId id);
   bool Admit(Port& port, Packet& packet);
   void Serve(Time now, LinkId link);
-  void Start(Time at, LinkId link, QueuedPacket packet);
+  void Start(Time at, LinkId link, PacketId id);
   void Drop(PacketId id, uint64_t& counter);
   bool ShouldMark(const Port& port, Bytes queue);
   Bytes QueueLimit(NodeId node) const;

@@ -16,14 +16,15 @@ namespace weir {
 using PacketId = uint32_t;
 inline constexpr PacketId kNoPacket = 0xFFFF'FFFF;
 
-// The first cache line is what switches look at; headers follow, and the payload stands apart.
+// One cache line that switches look at; headers and payload stand apart.
 struct alignas(64) Packet {
-  uint32_t next = kNoPacket;  // Pool
+  uint32_t next = kNoPacket;  // Pool; in one queue or on one link
   uint32_t to = 0;            // host
   uint32_t flow_hash = 0;     // over addresses and ports
   uint32_t from_link = 0;     // the link it came by
+  Time arrival{};             // of the last bit at the end of the present link
   uint16_t wire = 0;          // bytes on the wire, FCS included
-  uint16_t header = 0;        // bytes used of `bytes`
+  uint16_t header = 0;        // bytes of headers: PacketPool::Headers
   uint16_t payload = 0;
   FrameClass cls = FrameClass::kData;
   bool ecn_capable = false;
@@ -32,17 +33,20 @@ struct alignas(64) Packet {
   bool trimmed = false;
   bool trimmed_last_hop = false;
   bool telemetry = false;
-  uint32_t sequence = 0;  // for the trace
+  uint32_t sequence = 0;               // for the trace
   std::byte* payload_bytes = nullptr;  // owned; nullptr: content does not matter
-  std::byte bytes[kFrameHeaderRoom];
 };
+static_assert(sizeof(Packet) == 64);
 
 // All packets of a fabric. Payload copies are the only allocation, and only where content matters.
 class PacketPool {
  public:
-  explicit PacketPool(uint32_t capacity) : pool_(capacity) {}
+  explicit PacketPool(uint32_t capacity)
+      : pool_(capacity),
+        headers_(static_cast<std::byte*>(AllocateLarge(size_t{capacity} * kFrameHeaderRoom))) {}
   ~PacketPool() {
     for (PacketId id = 0; id < pool_.touched(); ++id) DropPayload(pool_[id]);
+    FreeLarge(headers_, size_t{pool_.capacity()} * kFrameHeaderRoom);
   }
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
@@ -55,6 +59,21 @@ class PacketPool {
   }
   Packet& operator[](PacketId id) { return pool_[id]; }
   void Prefetch(PacketId id) const { __builtin_prefetch(&pool_[id]); }
+  // Its headers; room for kFrameHeaderRoom.
+  std::byte* Headers(const Packet& packet) {
+    return headers_ + size_t{pool_.IndexOf(&packet)} * kFrameHeaderRoom;
+  }
+  // Another of the same content; kNoPacket when all are in use.
+  PacketId Copy(PacketId id) {
+    const PacketId copy = pool_.Take();
+    if (copy == kNoPacket) return copy;
+    Packet& to = pool_[copy];
+    const Packet& from = pool_[id];
+    to = from;
+    std::memcpy(Headers(to), Headers(from), from.header);
+    if (from.payload_bytes != nullptr) CopyPayload(to, {from.payload_bytes, from.payload});
+    return copy;
+  }
   PacketId IdOf(const Packet* packet) const { return pool_.IndexOf(packet); }
   uint32_t used() const { return pool_.used(); }
 
@@ -69,6 +88,7 @@ class PacketPool {
 
  private:
   Pool<Packet> pool_;
+  std::byte* headers_;
 };
 
 }  // namespace weir

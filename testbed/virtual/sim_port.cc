@@ -5,7 +5,7 @@
 namespace weir {
 namespace {
 
-constexpr uint32_t kFirstV4 = 0x0A00'0001;          // 10.0.0.1
+constexpr uint32_t kFirstV4 = 0x0A00'0001;           // 10.0.0.1
 constexpr uint64_t kV6High = 0xFD00'0000'0000'0000;  // fd00::
 constexpr uint64_t kMacBase = 0x0200'0000'0000;      // locally administered
 
@@ -35,12 +35,13 @@ size_t SimPort::RxBurst(std::span<Frame> out) {
   for (; n < most && head_ < received_.size(); ++n, ++head_) {
     const Received& r = received_[head_];
     Packet& packet = packets_[r.packet];
-    if (packet.marked) MarkFrame({packet.bytes, packet.header});
+    std::byte* headers = packets_.Headers(packet);
+    if (packet.marked) MarkFrame({headers, packet.header});
     if (packet.trimmed) {
-      SetFrameDscp({packet.bytes, packet.header},
+      SetFrameDscp({headers, packet.header},
                    packet.trimmed_last_hop ? kDscpTrimmedLastHop : kDscpTrimmed);
     }
-    out[n] = {.data = packet.bytes,
+    out[n] = {.data = headers,
               .size = packet.header,
               .payload_size = packet.payload,
               .payload = packet.payload_bytes,
@@ -65,7 +66,7 @@ size_t SimPort::TxFrames(std::span<Frame> out) {
   for (; n < std::min(out.size(), room); ++n) {
     const PacketId id = packets_.Take();
     if (id == kNoPacket) break;
-    out[n] = {.data = packets_[id].bytes, .owner = &packets_[id]};
+    out[n] = {.data = packets_.Headers(packets_[id]), .owner = &packets_[id]};
   }
   tx_short_ = n < out.size();
   return n;

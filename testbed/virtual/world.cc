@@ -45,8 +45,9 @@ Endpoint& World::AddHost(uint32_t host, EndpointConfig config) {
 }
 
 void World::Stall(uint32_t host, Time until) {
-  hosts_[host]->stalled_until = until;
-  wheel_.Arm(first_host_timer_ + host, until);
+  Time& stalled_until = hosts_[host]->stalled_until;
+  stalled_until = std::max(stalled_until, until);
+  wheel_.Arm(first_host_timer_ + host, stalled_until);
 }
 
 void World::Deliver(Time now, uint32_t host, PacketId packet) {

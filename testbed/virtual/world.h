@@ -43,7 +43,7 @@ class World {
 
   // After posting to an endpoint from outside of a callback.
   void Kick(uint32_t host) { wheel_.Arm(first_host_timer_ + host, now_); }
-  // The host's poll loop stands still until then.
+  // The host's poll loop stands still until then; no later call shortens it.
   void Stall(uint32_t host, Time until);
 
   Time now() const { return now_; }
