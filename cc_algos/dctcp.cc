@@ -18,18 +18,21 @@ void Dctcp::OnAck(const AckSample& ack) {
   acked_ += ack.newly_acked;
   marked_ += ack.newly_marked;
   if (ack.newly_marked > Bytes(0)) {
-    if (Cut(1 - alpha_ / 2)) ++counters_[0];
+    if (Cut(1 - alpha_ / 2, ack.in_flight)) ++counters_[0];
   } else {
     Grow(ack);
   }
+  sent_before_cut_ = std::max(sent_before_cut_ - ack.newly_acked, Bytes(0));
 }
 
 void Dctcp::OnLoss(const LossSample& loss) {
   if (loss.round != round_) StartRound(loss.round);
   const Bytes before = cwnd_;
-  if (!Cut(0.5)) return;
-  window_before_loss_ = before;
-  ++counters_[1];
+  if (Cut(0.5, loss.in_flight)) {
+    window_before_loss_ = before;
+    ++counters_[1];
+  }
+  sent_before_cut_ = std::max(sent_before_cut_ - loss.lost, Bytes(0));
 }
 
 void Dctcp::OnSpurious(const SpuriousSample&) {
@@ -42,6 +45,7 @@ void Dctcp::OnTimeout(const TimeoutSample& timeout) {
   cwnd_ = min_window_;
   grown_by_ = Bytes(0);
   window_before_loss_ = Bytes(0);
+  sent_before_cut_ = Bytes(0);
 }
 
 void Dctcp::OnResume(Time, Duration idle) {
@@ -56,12 +60,11 @@ void Dctcp::StartRound(int64_t round) {
   if (acked_ > Bytes(0)) alpha_ += gain_ * (Ratio(marked_, acked_) - alpha_);
   acked_ = marked_ = Bytes(0);
   round_ = round;
-  cut_this_round_ = false;
 }
 
 // Byte counting of RFC 3465: exact, and without a division for each acknowledgement.
 void Dctcp::Grow(const AckSample& ack) {
-  if (ack.limit != Limit::kNone && ack.limit != Limit::kWindow) return;
+  if (ack.limit != Limit::kWindow) return;  // RFC 7661: a window that is not used is not proven
   if (cwnd_ < ssthresh_) {
     cwnd_ = std::min(cwnd_ + ack.newly_acked, ssthresh_);
     return;
@@ -72,9 +75,9 @@ void Dctcp::Grow(const AckSample& ack) {
   cwnd_ += increase_;
 }
 
-bool Dctcp::Cut(double factor) {
-  if (cut_this_round_) return false;
-  cut_this_round_ = true;
+bool Dctcp::Cut(double factor, Bytes in_flight) {
+  if (sent_before_cut_ > Bytes(0)) return false;
+  sent_before_cut_ = in_flight;
   window_before_loss_ = Bytes(0);
   cwnd_ = std::max(Scaled(cwnd_, factor), min_window_);
   ssthresh_ = cwnd_;

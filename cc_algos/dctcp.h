@@ -1,9 +1,13 @@
 // DCTCP: cut the window in proportion to the fraction of bytes that met a standing queue.
 //
 //   alpha <- (1 - g) alpha + g M      once a round; M = marked bytes / acknowledged bytes of it
-//   cwnd  <- cwnd (1 - alpha / 2)     on the first mark of a round
-//   cwnd  <- cwnd / 2                 on a loss, if this round has not cut yet
+//   cwnd  <- cwnd (1 - alpha / 2)     on a mark
+//   cwnd  <- cwnd / 2                 on a loss
 //   cwnd  <- cwnd + MTU               for each window acknowledged; doubled a round below ssthresh
+//
+// A cut is the answer to all marks and losses of what was in flight then: the next one waits until
+// that is acknowledged. Rounds are not cut apart there, so the first mark of a round is no sign of a
+// new queue.
 //
 // Source: RFC 8257 sections 3.3 to 3.5; RFC 5681 for growth and time-outs; Alizadeh et al.,
 // SIGCOMM 2010.
@@ -58,7 +62,7 @@ class Dctcp final : public CongestionControl {
  private:
   void StartRound(int64_t round);
   void Grow(const AckSample& ack);
-  bool Cut(double factor);  // false: this round has cut already
+  bool Cut(double factor, Bytes in_flight);  // false: the last cut answers this, too
 
   // From the flow and the configuration.
   double gain_;
@@ -74,8 +78,8 @@ class Dctcp final : public CongestionControl {
   int64_t round_ = 0;
   Bytes acked_{};
   Bytes marked_{};
-  bool cut_this_round_ = false;
 
+  Bytes sent_before_cut_{};     // in flight at the last cut and not yet accounted for
   Bytes grown_by_{};            // acknowledged since the window last grew; below cwnd_
   Bytes window_before_loss_{};  // 0: no loss to undo
   uint64_t counters_[2] = {};

@@ -47,11 +47,14 @@ const bool kHaveInstruction = __builtin_cpu_supports("sse4.2") != 0;
 }  // namespace
 
 uint32_t Crc32c(uint32_t crc, std::span<const std::byte> bytes) {
-  crc = ~crc;
 #if defined(__x86_64__)
-  if (kHaveInstruction) return ~ByInstruction(crc, bytes.data(), bytes.size());
+  if (kHaveInstruction) return ~ByInstruction(~crc, bytes.data(), bytes.size());
 #endif
-  return ~ByTable(crc, bytes.data(), bytes.size());
+  return Crc32cByTable(crc, bytes);
+}
+
+uint32_t Crc32cByTable(uint32_t crc, std::span<const std::byte> bytes) {
+  return ~ByTable(~crc, bytes.data(), bytes.size());
 }
 
 }  // namespace weir

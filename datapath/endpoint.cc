@@ -49,6 +49,13 @@ absl::Status CheckConfig(const EndpointConfig& config) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "endpoint: connections_max is %d, allowed is 1 to %d", config.connections_max, kIndexMask));
   }
+  if (config.credit != nullptr && config.binding != nullptr &&
+      config.binding->cc->receiver_half != nullptr &&
+      config.binding->cc->receiver_half != config.credit) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "endpoint: %s needs the receiver half \"%s\", but credit names \"%s\"",
+        config.binding->cc->name, config.binding->cc->receiver_half->name, config.credit->name));
+  }
   if (config.listen && (config.binding == nullptr || config.binding->cc == nullptr ||
                         config.binding->lb == nullptr)) {
     return absl::InvalidArgumentError(
@@ -81,10 +88,10 @@ Endpoint::Endpoint(const EndpointConfig& config, Pool<TxPage>* pages)
   for (uint32_t i = 0; i < config.connections_max; ++i) connections_.emplace_back(shared_, i);
   free_.reserve(config.connections_max);
   for (uint32_t i = config.connections_max; i > 0; --i) free_.push_back(i - 1);
-  if (config.max_queue == Duration(0)) config_.max_queue = config.base_rtt;
+  const Duration queue = config.max_queue > Duration(0) ? config.max_queue : config.base_rtt;
   if (config.ack_delay == Duration(0)) config_.ack_delay = config.base_rtt;
   if (config.rto_min == Duration(0)) {
-    config_.rto_min = 2 * config.base_rtt + config_.max_queue + config_.ack_delay;
+    config_.rto_min = 2 * config.base_rtt + queue + config_.ack_delay;
   }
   if (config.credit != nullptr) {
     const uint32_t mtu = config.payload_max + DataOverhead(config.address.v6, false);
@@ -312,7 +319,8 @@ LossRules Endpoint::RulesOf(const Connection& c) const {
   rules.by_order = c.binding->lb->reordering != Reordering::kAlways;
   rules.reorder_window = config_.reorder_window;
   if (rules.reorder_window == Duration(0)) {
-    rules.reorder_window = reorders ? config_.max_queue : config_.base_rtt / 4;
+    const Duration queue = std::max(config_.max_queue, config_.base_rtt);
+    rules.reorder_window = reorders ? queue : config_.base_rtt / 4;
   }
   rules.rto_min = config_.rto_min;
   rules.retries_max = config_.retries_max;

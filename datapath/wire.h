@@ -234,5 +234,7 @@ void SetFrameDscp(std::span<std::byte> frame, uint8_t dscp);
 
 // CRC-32C (Castagnoli), continued from `crc`; 0 to begin.
 uint32_t Crc32c(uint32_t crc, std::span<const std::byte> bytes);
+// The same on a processor that has no instruction for it.
+uint32_t Crc32cByTable(uint32_t crc, std::span<const std::byte> bytes);
 
 }  // namespace weir

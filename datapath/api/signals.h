@@ -68,7 +68,7 @@ struct SwitchRecord {
 };
 inline constexpr int kMaxHops = 6;
 
-// What keeps the connection from sending more at the moment.
+// What keeps the connection from sending more at the moment. kNone: only the port's own speed.
 enum class Limit : uint8_t { kNone, kApplication, kPacer, kWindow, kCredit };
 
 // One acknowledgement, after the core has removed duplicates: all that an algorithm may know.
