@@ -1,9 +1,9 @@
 // Speed of virtual time: packets that come to the end of a link, a second of CPU time.
+#include <benchmark/benchmark.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-
-#include <benchmark/benchmark.h>
 
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/experiment.h"

@@ -17,22 +17,22 @@ void Dctcp::OnAck(const AckSample& ack) {
   if (ack.round != round_) StartRound(ack.round);
   acked_ += ack.newly_acked;
   marked_ += ack.newly_marked;
-  if (ack.newly_marked > Bytes(0)) {
-    if (Cut(1 - alpha_ / 2, ack.in_flight)) ++counters_[0];
-  } else {
+  const bool answered = SentBeforeCut(ack.newly_acked);
+  if (ack.newly_marked == Bytes(0)) {
     Grow(ack);
+  } else if (!answered) {
+    ++counters_[0];
+    Cut(1 - alpha_ / 2, ack.in_flight);
   }
-  sent_before_cut_ = std::max(sent_before_cut_ - ack.newly_acked, Bytes(0));
 }
 
 void Dctcp::OnLoss(const LossSample& loss) {
   if (loss.round != round_) StartRound(loss.round);
+  if (SentBeforeCut(loss.lost)) return;
   const Bytes before = cwnd_;
-  if (Cut(0.5, loss.in_flight)) {
-    window_before_loss_ = before;
-    ++counters_[1];
-  }
-  sent_before_cut_ = std::max(sent_before_cut_ - loss.lost, Bytes(0));
+  Cut(0.5, loss.in_flight);
+  window_before_loss_ = before;
+  ++counters_[1];
 }
 
 void Dctcp::OnSpurious(const SpuriousSample&) {
@@ -75,14 +75,18 @@ void Dctcp::Grow(const AckSample& ack) {
   cwnd_ += increase_;
 }
 
-bool Dctcp::Cut(double factor, Bytes in_flight) {
-  if (sent_before_cut_ > Bytes(0)) return false;
+bool Dctcp::SentBeforeCut(Bytes n) {
+  const bool before = sent_before_cut_ > Bytes(0);
+  sent_before_cut_ = std::max(sent_before_cut_ - n, Bytes(0));
+  return before;
+}
+
+void Dctcp::Cut(double factor, Bytes in_flight) {
   sent_before_cut_ = in_flight;
   window_before_loss_ = Bytes(0);
   cwnd_ = std::max(Scaled(cwnd_, factor), min_window_);
   ssthresh_ = cwnd_;
   grown_by_ = Bytes(0);
-  return true;
 }
 
 }  // namespace weir

@@ -5,9 +5,9 @@
 //   cwnd  <- cwnd / 2                 on a loss
 //   cwnd  <- cwnd + MTU               for each window acknowledged; doubled a round below ssthresh
 //
-// A cut is the answer to all marks and losses of what was in flight then: the next one waits until
-// that is acknowledged. Rounds are not cut apart there, so the first mark of a round is no sign of a
-// new queue.
+// A cut answers for all that was in flight then: the next one waits until that is acknowledged or
+// lost. (RFC 3168 section 6.1.2. The marks of one queue last a round trip, but not from the first to
+// the last packet of one round: a cut in each round would answer them twice.)
 //
 // Source: RFC 8257 sections 3.3 to 3.5; RFC 5681 for growth and time-outs; Alizadeh et al.,
 // SIGCOMM 2010.
@@ -62,7 +62,8 @@ class Dctcp final : public CongestionControl {
  private:
   void StartRound(int64_t round);
   void Grow(const AckSample& ack);
-  bool Cut(double factor, Bytes in_flight);  // false: the last cut answers this, too
+  bool SentBeforeCut(Bytes n);  // `n` are acknowledged or lost: does the last cut answer for them?
+  void Cut(double factor, Bytes in_flight);
 
   // From the flow and the configuration.
   double gain_;

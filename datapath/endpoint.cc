@@ -51,7 +51,7 @@ absl::Status CheckConfig(const EndpointConfig& config) {
   }
   if (config.credit != nullptr && config.binding != nullptr &&
       config.binding->cc->receiver_half != nullptr &&
-      config.binding->cc->receiver_half != config.credit) {
+      config.binding->cc->receiver_half->id != config.credit->id) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "endpoint: %s needs the receiver half \"%s\", but credit names \"%s\"",
         config.binding->cc->name, config.binding->cc->receiver_half->name, config.credit->name));

@@ -165,6 +165,10 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       return;
     case PacketType::kAbort: {
       const bool unknown = h.value == kUnknownHere;
+      // A peer that has closed already knows us no more; its answer to our close is on its way.
+      if (unknown && c->state == ConnectionState::kClosing) {
+        return End(*c, Event::kClosed, Cause::kNone);
+      }
       return End(*c, Event::kFailed, unknown ? Cause::kUnknownToPeer : Cause::kAbortedByPeer);
     }
     default: return;

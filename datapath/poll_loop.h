@@ -1,16 +1,24 @@
 // One turn of the crank.
 #pragma once
 
+#include <algorithm>
+#include <new>
+#include <type_traits>
+
 #include "datapath/endpoint.h"
 #include "datapath/nic_port.h"
 
 namespace weir {
 
+static_assert(std::is_trivially_copyable_v<Frame>);
+
 // Frames belong to the port, which lends them. Returns how many came in and went out.
 inline size_t PollOnce(NicPort& port, Endpoint& endpoint) {
-  Frame frames[kBurst];
+  // Not initialized: the port fills the frames that it lends.
+  alignas(Frame) std::byte storage[kBurst * sizeof(Frame)];
+  Frame* frames = std::launder(reinterpret_cast<Frame*>(storage));
   const Time now = port.Now();  // the only clock read
-  const auto received = std::span(frames, port.RxBurst(frames));
+  const auto received = std::span(frames, port.RxBurst(std::span(frames, kBurst)));
   endpoint.HandleRx(now, received);
   port.Release(received);
   endpoint.HandleTimers(now);

@@ -173,7 +173,7 @@ void Sender::HandleAck(Time now, Time arrived, const AckHeader& ack) {
   const int32_t ahead = Distance(window_.una(), ack.cumulative);
   if (ahead > static_cast<int32_t>(window_.span())) return;
   ++shared_.counters.acks_received;
-  unanswered_ = 0;
+  HeardFromPeer(now);
   if (static_cast<int32_t>(ack.receives - receives_) > 0) {
     receives_ = ack.receives;
     probes_in_row_ = 0;
@@ -314,7 +314,7 @@ void Sender::TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work) 
 // --- Losses ---
 
 void Sender::HandleTrim(Time now, const TrimNotice& notice) {
-  unanswered_ = 0;
+  HeardFromPeer(now);
   TxRecord* record = window_.Find(notice.psn);
   if (record == nullptr || record->state != TxState::kInFlight ||
       record->attempt != notice.attempt) {
@@ -425,8 +425,19 @@ bool Sender::HandleTimer(Time now) {
     ++probes_in_row_;
     ++unanswered_;
   }
-  return timeouts_in_row_ <= loss_.retries_max &&
-         unanswered_ <= loss_.retries_max + kProbeBackoffMax;
+  const bool silent = unanswered_ > loss_.retries_max && now - heard_at_ > SilenceMax();
+  return timeouts_in_row_ <= loss_.retries_max && !silent;
+}
+
+// As long as the time-outs in a row that use up all retries.
+Duration Sender::SilenceMax() const {
+  const int longest = std::max(0, loss_.retries_max - kBackoffMax);
+  return loss_.rto_min * ((int64_t{2} << kBackoffMax) - 1 + (int64_t{longest} << kBackoffMax));
+}
+
+void Sender::HeardFromPeer(Time now) {
+  unanswered_ = 0;
+  heard_at_ = now;
 }
 
 void Sender::HandleTimeout(Time now) {
@@ -446,7 +457,7 @@ void Sender::HandleTimeout(Time now) {
 }
 
 void Sender::HandleCnp(Time now) {
-  unanswered_ = 0;
+  HeardFromPeer(now);
   ++shared_.counters.cnps_received;
   if ((binding_->cc->events & kCcCnp) == 0) return;
   cc_->OnCnp(now);
@@ -454,7 +465,7 @@ void Sender::HandleCnp(Time now) {
 }
 
 void Sender::HandleCredit(Time now, uint32_t granted) {
-  unanswered_ = 0;
+  HeardFromPeer(now);
   const auto units = static_cast<int32_t>(granted - granted_);
   if (units <= 0) return;
   granted_ = granted;
@@ -486,7 +497,7 @@ void Sender::EnterIdleIfDone(Time now) {
 void Sender::LeaveIdle(Time now) {
   if (!was_idle_) return;
   was_idle_ = false;
-  last_progress_ = now;
+  last_progress_ = heard_at_ = now;
   cc_->OnResume(now, now - idle_since_);
   RefreshAllowance();
 }

@@ -123,6 +123,8 @@ class Sender {
   void DeclareLost(Time now, uint16_t slot, PathEvent event);
   void ReportLoss(Time now, Bytes lost, LossCause cause, bool marked);
   void HandleTimeout(Time now);
+  void HeardFromPeer(Time now);
+  Duration SilenceMax() const;
   void RefreshAllowance();
   void EnterIdleIfDone(Time now);
   void LeaveIdle(Time now);
@@ -186,6 +188,7 @@ class Sender {
   int timeouts_in_row_ = 0;
   int unanswered_ = 0;     // probes and credit requests since the peer was last heard
   int probes_in_row_ = 0;  // since anything changed
+  Time heard_at_{};        // or left idle
   uint32_t probe_number_ = 0;
   bool probe_under_way_ = false;
   Time probe_sent_{};  // of the latest probe

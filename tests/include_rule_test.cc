@@ -1,4 +1,6 @@
 // The include rule of docs/architecture.md, and what else a program can check of the house rules.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,8 +10,6 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace weir {
 namespace {
@@ -67,9 +67,8 @@ TEST(IncludeRuleTest, EveryFolderIncludesOnlyWhatStandsBelowIt) {
     for (const fs::path& path : Sources(folder)) {
       for (const std::string& include : Includes(path)) {
         if (StartsWith(include, "absl/")) continue;
-        const bool ok = std::any_of(allowed.begin(), allowed.end(), [&](const std::string& a) {
-          return StartsWith(include, a);
-        });
+        const bool ok = std::any_of(allowed.begin(), allowed.end(),
+                                    [&](const std::string& a) { return StartsWith(include, a); });
         EXPECT_TRUE(ok) << Relative(path) << " includes " << include;
       }
     }
@@ -138,7 +137,8 @@ TEST(IncludeRuleTest, APluginHasItsTestAndItsParagraph) {
 }
 
 TEST(IncludeRuleTest, NothingIncludesTestsOrBenches) {
-  for (const std::string folder : {"datapath", "cc_algos", "lb_policies", "nic_drivers", "testbed"}) {
+  for (const std::string folder :
+       {"datapath", "cc_algos", "lb_policies", "nic_drivers", "testbed"}) {
     for (const fs::path& path : Sources(folder)) {
       for (const std::string& include : Includes(path)) {
         EXPECT_FALSE(StartsWith(include, "tests/") || StartsWith(include, "bench/"))

@@ -1,10 +1,10 @@
 #include "testbed/cli/experiment_options.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-
-#include <unistd.h>
 
 #include "absl/strings/str_format.h"
 #include "testbed/cli/commands.h"
@@ -83,8 +83,8 @@ void AddExperimentOptions(CLI::App& command, ExperimentOptions& o) {
 
 absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& o) {
   std::vector<std::string> sets = o.sets;
-  const bool short_form = !o.topology.empty() || !o.traffic.empty() || !o.cc.empty() ||
-                          !o.lb.empty();
+  const bool short_form =
+      !o.topology.empty() || !o.traffic.empty() || !o.cc.empty() || !o.lb.empty();
   if (!o.file.empty() && short_form) {
     return absl::InvalidArgumentError(
         "an experiment file and --topology, --traffic, --cc, --lb exclude each other; to change a "
@@ -96,7 +96,8 @@ absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& o) {
   }
   if (!o.seeds.empty()) {
     std::string list;
-    for (const uint64_t seed : o.seeds) list += absl::StrFormat("%s%d", list.empty() ? "" : ",", seed);
+    for (const uint64_t seed : o.seeds)
+      list += absl::StrFormat("%s%d", list.empty() ? "" : ",", seed);
     sets.push_back("run.seeds=[" + list + "]");
   }
   if (!short_form) return LoadExperiment(o.file, sets);

@@ -1,11 +1,10 @@
 // What `weir run` and `weir ab` have in common: which experiment, and where its results go.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "absl/status/statusor.h"
 #include "testbed/experiment/ab.h"

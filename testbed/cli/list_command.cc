@@ -67,7 +67,8 @@ void PrintLb() {
 }  // namespace
 
 void AddListCommand(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("list", "What there is: algorithms, policies, traffic, topologies");
+  auto* command =
+      app.add_subcommand("list", "What there is: algorithms, policies, traffic, topologies");
   auto* what = new std::string();
   command->add_option("what", *what, "cc, lb, traffic or topology; all of them without")
       ->check(CLI::IsMember({"cc", "lb", "traffic", "topology"}));

@@ -33,7 +33,8 @@ void AddRunCommand(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  weir run testbed/experiments/demo.toml\n"
       "  weir run --topology leaf_spine --traffic permutation --cc nscc --lb reps\n"
-      "  weir run --topology x.topo --traffic y.cm --cc rccc --lb oblivious --seed 7 --json r.json");
+      "  weir run --topology x.topo --traffic y.cm --cc rccc --lb oblivious --seed 7 --json "
+      "r.json");
   command->callback([options, &exit_code] { exit_code = Run(*options); });
 }
 

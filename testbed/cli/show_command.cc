@@ -69,7 +69,8 @@ void AddShowCommand(CLI::App& app, int& exit_code) {
     std::string name;
   };
   auto arguments = std::make_shared<Arguments>();
-  auto* command = app.add_subcommand("show", "One algorithm or policy: parameters, defaults, sources");
+  auto* command =
+      app.add_subcommand("show", "One algorithm or policy: parameters, defaults, sources");
   command->add_option("kind", arguments->kind, "cc or lb")
       ->required()
       ->check(CLI::IsMember({"cc", "lb"}));

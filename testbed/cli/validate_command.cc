@@ -17,8 +17,8 @@ namespace {
 struct Row {
   std::string name;
   ExperimentOptions options;
-  Duration theirs{};       // completion of the last transfer
-  Duration theirs_low{};   // their range over seeds; 0: one seed
+  Duration theirs{};      // completion of the last transfer
+  Duration theirs_low{};  // their range over seeds; 0: one seed
   Duration theirs_high{};
   double tolerance = 0.05;
   std::string why;  // a known difference of model: the row explains itself if it is outside
@@ -52,8 +52,8 @@ absl::StatusOr<std::vector<Row>> ReadRows(const std::string& file) {
   try {
     table = toml::parse_file(file);
   } catch (const toml::parse_error& error) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s:%d: %s", file, error.source().begin.line, std::string(error.description())));
+    return absl::InvalidArgumentError(absl::StrFormat("%s:%d: %s", file, error.source().begin.line,
+                                                      std::string(error.description())));
   }
   absl::Status status;
   TableReader root(table, "top level", file, status);
@@ -107,17 +107,17 @@ bool RunRow(const Row& row, bool quiet, bool& within) {
   const Duration median = last[last.size() / 2];
   const double ratio = Ratio(median, row.theirs);
   within = std::abs(ratio - 1) <= row.tolerance;
-  const std::string range = row.theirs_low > Duration(0)
-                                ? " (" + Micros(row.theirs_low) + " .. " + Micros(row.theirs_high) + ")"
-                                : "";
+  const std::string range = row.theirs_low > Duration(0) ? " (" + Micros(row.theirs_low) + " .. " +
+                                                               Micros(row.theirs_high) + ")"
+                                                         : "";
   const std::string ours =
       last.size() > 1 ? " (" + Micros(last.front()) + " .. " + Micros(last.back()) + ")" : "";
   std::printf("| %s | %s / %s | %s%s | %s%s | %.3f | %s |\n", row.name.c_str(),
               row.options.cc.c_str(), row.options.lb.c_str(), Micros(row.theirs).c_str(),
               range.c_str(), Micros(median).c_str(), ours.c_str(), ratio,
-              within              ? absl::StrFormat("within %g %%", 100 * row.tolerance).c_str()
-              : row.why.empty()   ? absl::StrFormat("outside %g %%", 100 * row.tolerance).c_str()
-                                  : row.why.c_str());
+              within            ? absl::StrFormat("within %g %%", 100 * row.tolerance).c_str()
+              : row.why.empty() ? absl::StrFormat("outside %g %%", 100 * row.tolerance).c_str()
+                                : row.why.c_str());
   std::fflush(stdout);
   return true;
 }
@@ -128,8 +128,9 @@ int Validate(const std::string& file, bool quiet) {
     std::fprintf(stderr, "weir validate: %s\n", std::string(rows.status().message()).c_str());
     return kExitUsage;
   }
-  std::printf("| scenario | algorithm / policy | theirs, last us | Weir, last us (range over seeds) "
-              "| ratio | |\n|---|---|---|---|---|---|\n");
+  std::printf(
+      "| scenario | algorithm / policy | theirs, last us | Weir, last us (range over seeds) "
+      "| ratio | |\n|---|---|---|---|---|---|\n");
   int exit_code = kExitOk;
   for (const Row& row : *rows) {
     bool within = false;

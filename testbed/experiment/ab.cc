@@ -44,8 +44,8 @@ AbResult CompareArms(const Experiment& experiment, const std::vector<RunResult>&
                      .metric = metric.name,
                      .unit = metric.unit,
                      .lower_is_better = metric.lower_is_better};
-      d.difference = ComparePaired(Values(results, ab.baseline, metric),
-                                   Values(results, d.arm, metric));
+      d.difference =
+          ComparePaired(Values(results, ab.baseline, metric), Values(results, d.arm, metric));
       if (d.difference.mean_a != 0) d.relative = d.difference.difference / d.difference.mean_a;
       ab.differences.push_back(d);
     }

@@ -15,7 +15,8 @@
 
 namespace weir {
 
-// A number of bytes, absolute or in bandwidth-delay products of the longest path: "64KiB", "0.8bdp".
+// A number of bytes, absolute or in bandwidth-delay products of the longest path: "64KiB",
+// "0.8bdp".
 struct Depth {
   Bytes bytes{};
   double bdps = 0;

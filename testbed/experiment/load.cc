@@ -337,7 +337,8 @@ absl::StatusOr<Experiment> FromTable(const toml::table& table, const std::string
   ReadTransport(transport, e.transport);
   TableReader run = section("run");
   ReadRun(run, e);
-  ReadTables(root, "faults", status, [&](TableReader& r) { ReadFault(r, e.fabric.topology, e.faults); });
+  ReadTables(root, "faults", status,
+             [&](TableReader& r) { ReadFault(r, e.fabric.topology, e.faults); });
   ReadTables(root, "arms", status, [&](TableReader& r) { ReadArm(r, e.arms.emplace_back()); });
   root.Finish();
   if (!status.ok()) return status;
@@ -357,8 +358,8 @@ absl::StatusOr<Experiment> ParseExperiment(const std::string& text, const std::s
   try {
     table = toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s:%d: %s", file, error.source().begin.line, std::string(error.description())));
+    return absl::InvalidArgumentError(absl::StrFormat("%s:%d: %s", file, error.source().begin.line,
+                                                      std::string(error.description())));
   }
   for (const std::string& set : overrides) {
     if (absl::Status s = ApplyOverride(table, set); !s.ok()) return s;
@@ -375,10 +376,14 @@ absl::StatusOr<Experiment> LoadExperiment(const std::string& path,
 
 Traffic MakeTraffic(const TrafficSpec& spec, uint32_t hosts, uint64_t seed) {
   switch (spec.kind) {
-    case TrafficKind::kMatrix: break;
-    case TrafficKind::kPermutation: return Permutation(hosts, spec.size, seed);
-    case TrafficKind::kIncast: return Incast(hosts, spec.senders, spec.receiver, spec.size);
-    case TrafficKind::kAllToAll: return AllToAll(hosts, spec.size);
+    case TrafficKind::kMatrix:
+      break;
+    case TrafficKind::kPermutation:
+      return Permutation(hosts, spec.size, seed);
+    case TrafficKind::kIncast:
+      return Incast(hosts, spec.senders, spec.receiver, spec.size);
+    case TrafficKind::kAllToAll:
+      return AllToAll(hosts, spec.size);
     case TrafficKind::kRingAllReduce:
       return RingAllReduce(hosts, spec.ranks == 0 ? hosts : spec.ranks, spec.size);
   }
@@ -399,13 +404,17 @@ absl::Status CheckExperiment(const Experiment& e) {
     return absl::InvalidArgumentError(e.source + ": " + message);
   };
   if (e.traffic.kind == TrafficKind::kMatrix && e.traffic.matrix.hosts > hosts) {
-    return fail(absl::StrFormat("the matrix is for %d hosts, the fabric has %d; choose a larger "
-                                "topology", e.traffic.matrix.hosts, hosts));
+    return fail(
+        absl::StrFormat("the matrix is for %d hosts, the fabric has %d; choose a larger "
+                        "topology",
+                        e.traffic.matrix.hosts, hosts));
   }
   if (e.traffic.kind == TrafficKind::kIncast &&
       (e.traffic.senders >= hosts || e.traffic.receiver >= hosts)) {
-    return fail(absl::StrFormat("incast of %d senders to host %d needs more than the %d hosts of "
-                                "the fabric", e.traffic.senders, e.traffic.receiver, hosts));
+    return fail(
+        absl::StrFormat("incast of %d senders to host %d needs more than the %d hosts of "
+                        "the fabric",
+                        e.traffic.senders, e.traffic.receiver, hosts));
   }
   if (e.traffic.kind == TrafficKind::kRingAllReduce && e.traffic.ranks > hosts) {
     return fail(absl::StrFormat("%d ranks on %d hosts: one rank a host", e.traffic.ranks, hosts));

@@ -12,10 +12,14 @@ const std::vector<std::string> kKinds = {"link_down", "link_flap", "degraded", "
 const char* TierName(const Topology& topology, int tier) {
   const int top = *std::max_element(topology.tier.begin(), topology.tier.end());
   switch (tier) {
-    case 0: return "host";
-    case 1: return top == 1 ? "switch" : "leaf";
-    case 2: return top == 2 ? "spine" : "agg";
-    default: return "core";
+    case 0:
+      return "host";
+    case 1:
+      return top == 1 ? "switch" : "leaf";
+    case 2:
+      return top == 2 ? "spine" : "agg";
+    default:
+      return "core";
   }
 }
 
@@ -31,10 +35,11 @@ void ReadLink(TableReader& r, const std::string& name, const Topology& topology,
       return;
     }
   }
-  r.FailKey("link", absl::StrFormat("there is no link \"%s\"; the first ones are %s and %s, or "
-                                    "write \"all\"",
-                                    name, LinkName(topology, 0),
-                                    LinkName(topology, static_cast<LinkId>(topology.links.size()) - 1)));
+  r.FailKey("link",
+            absl::StrFormat("there is no link \"%s\"; the first ones are %s and %s, or "
+                            "write \"all\"",
+                            name, LinkName(topology, 0),
+                            LinkName(topology, static_cast<LinkId>(topology.links.size()) - 1)));
 }
 
 }  // namespace
@@ -88,8 +93,9 @@ void ReadFault(TableReader& r, const Topology& topology, std::vector<Fault>& out
     r.Number("reordering", 0, 1, i.reordering);
     r.Time("reorder_delay", i.reorder_delay);
     if (!i.any()) {
-      r.Fail(nullptr, "this impairment has no effect; set loss, burst_enter, corruption, "
-                      "duplication or reordering");
+      r.Fail(nullptr,
+             "this impairment has no effect; set loss, burst_enter, corruption, "
+             "duplication or reordering");
     }
   }
   r.Finish();

@@ -82,9 +82,8 @@ const Figure kFigures[] = {
     {"drops", [](const RunResult& r) { return Count(r.fabric.dropped); }},
     {"lost by faults", [](const RunResult& r) { return Count(r.fabric.lost_by_fault); }},
     {"pause time", [](const RunResult& r) { return Pretty(r.paused); }},
-    {"peak queue", [](const RunResult& r) {
-       return PrettyBytes(static_cast<double>(r.queue_peak.count()));
-     }},
+    {"peak queue",
+     [](const RunResult& r) { return PrettyBytes(static_cast<double>(r.queue_peak.count())); }},
     {"link load max/mean", [](const RunResult& r) { return Ratio2(r.link_load_ratio); }},
     {"fabric links used", [](const RunResult& r) { return Count(r.links_used); }},
     {"base RTT", [](const RunResult& r) { return Pretty(r.base_rtt); }},
@@ -93,12 +92,26 @@ const Figure kFigures[] = {
     {"digest", [](const RunResult& r) { return absl::StrFormat("%016x", r.digest); }},
 };
 
-void AddParams(std::string& out, std::span<const ParamSpec> specs, const ConfigBlob& config,
-               const char* indent) {
+// "name = value" of all parameters, wrapped; those that differ from their default carry a '*'.
+std::string ParamsText(std::span<const ParamSpec> specs, const ConfigBlob& config,
+                       const ConfigBlob& defaults) {
+  constexpr size_t kWidth = 96;
+  const std::string indent(14, ' ');
+  std::string out;
+  std::string line = indent;
   for (const ParamSpec& spec : specs) {
-    out += absl::StrFormat("%s%s = %s\n", indent, spec.name,
-                           FormatParam(spec.unit, spec.get(config.data())));
+    const double value = spec.get(config.data());
+    const char* changed = value == spec.get(defaults.data()) ? "" : "*";
+    const std::string item =
+        absl::StrFormat("%s=%s%s", spec.name, FormatParam(spec.unit, value), changed);
+    if (line.size() + item.size() > kWidth) {
+      out += line + "\n";
+      line = indent;
+    }
+    line += (line == indent ? "" : "  ") + item;
   }
+  if (line != indent) out += line + "\n";
+  return out;
 }
 nlohmann::json ParamsJson(std::span<const ParamSpec> specs, const ConfigBlob& config) {
   nlohmann::json out = nlohmann::json::object();
@@ -113,9 +126,12 @@ std::string DepthText(const Depth& depth) {
 }
 const char* LastHopText(FabricSpec::LastHop last_hop) {
   switch (last_hop) {
-    case FabricSpec::LastHop::kAuto: return "auto (off for algorithms whose receiver grants)";
-    case FabricSpec::LastHop::kOn: return "on";
-    case FabricSpec::LastHop::kOff: return "off";
+    case FabricSpec::LastHop::kAuto:
+      return "auto (off for algorithms whose receiver grants)";
+    case FabricSpec::LastHop::kOn:
+      return "on";
+    case FabricSpec::LastHop::kOff:
+      return "off";
   }
   return "?";
 }
@@ -172,17 +188,19 @@ std::string EffectiveConfig(const Experiment& e) {
                          f.switches.pfc        ? "PFC"
                          : f.switches.trimming ? "trimming"
                                                : "tail drop",
-                         DepthText(f.mark_min), DepthText(f.mark_max),
-                         f.marking ? "" : " (off)", LastHopText(f.mark_last_hop));
+                         DepthText(f.mark_min), DepthText(f.mark_max), f.marking ? "" : " (off)",
+                         LastHopText(f.mark_last_hop));
   out += absl::StrFormat("traffic     %s\n", TrafficText(e));
   out += absl::StrFormat("transport   payload %d B, IP%s, %d faults scheduled\n",
                          e.transport.payload, e.transport.v6 ? "v6" : "v4", e.faults.size());
   for (const Arm& arm : e.arms) {
-    out += absl::StrFormat("arm         %s: %s with %s, %d paths\n", arm.name, arm.binding.cc->name,
-                           arm.binding.lb->name, arm.binding.paths);
-    AddParams(out, arm.binding.cc->params, arm.binding.cc_config, "            ");
-    AddParams(out, arm.binding.lb->params, arm.binding.lb_config, "            ");
+    const Binding& b = arm.binding;
+    out += absl::StrFormat("arm         %s: %s over %s, %d paths\n", arm.name, b.cc->name,
+                           b.lb->name, b.paths);
+    out += ParamsText(b.cc->params, b.cc_config, b.cc->defaults());
+    out += ParamsText(b.lb->params, b.lb_config, b.lb->defaults());
   }
+  out += "            (* differs from the default; what a 0 stands for: `weir show cc NAME`)\n";
   return out;
 }
 
@@ -334,7 +352,9 @@ std::string AbTable(const AbResult& ab) {
     rows.push_back({"  " + d.metric, PrettyIn(d.unit, p.mean_a), PrettyIn(d.unit, p.mean_b),
                     absl::StrFormat("%+.2f %%", 100 * d.relative),
                     PrettyIn(d.unit, p.low) + " .. " + PrettyIn(d.unit, p.high),
-                    !p.shown ? "no difference shown" : better ? "better" : "worse"});
+                    !p.shown ? "no difference shown"
+                    : better ? "better"
+                             : "worse"});
   }
   return Align(rows) + absl::StrFormat("paired over %d seeds; differences are to %s\n",
                                        ab.seeds.size(), ab.baseline);

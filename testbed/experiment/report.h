@@ -1,10 +1,9 @@
 // Results for people and for programs.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "testbed/experiment/ab.h"
 #include "testbed/experiment/experiment.h"

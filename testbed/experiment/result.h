@@ -30,12 +30,12 @@ struct RunResult {
   uint64_t seed = 0;
   bool finished = false;  // every transfer, within the time limit
   std::vector<TransferResult> transfers;
-  Summary completion;  // ns, of sent - start
-  Summary slowdown;    // completion / ideal
-  Duration makespan{};  // first start to last end
-  Duration ideal{};     // of the makespan
-  double goodput_bps = 0;  // payload of finished transfers over the makespan
-  double fairness = 1;     // Jain's index over size / completion
+  Summary completion;          // ns, of sent - start
+  Summary slowdown;            // completion / ideal
+  Duration makespan{};         // first start to last end
+  Duration ideal{};            // of the makespan
+  double goodput_bps = 0;      // payload of finished transfers over the makespan
+  double fairness = 1;         // Jain's index over size / completion
   double link_load_ratio = 1;  // busiest over mean, of the links between switches, worst tier
   uint32_t links_used = 0;     // of these links
   Bytes queue_peak{};          // of a switch output

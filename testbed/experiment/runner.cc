@@ -76,9 +76,9 @@ class Run {
   }
 
   Bytes PacketWire() const {
-    return Bytes(experiment_.transport.payload +
-                 DataOverhead(experiment_.transport.v6,
-                              arm_.binding.cc->needs.Has(Signal::kTelemetry)));
+    return Bytes(
+        experiment_.transport.payload +
+        DataOverhead(experiment_.transport.v6, arm_.binding.cc->needs.Has(Signal::kTelemetry)));
   }
 
   SwitchConfig Switches() const {
@@ -170,8 +170,8 @@ class Run {
     while (opened_ < ids_.size() && failed_ == 0 && world_->Step(Time(0) + kOpenLimit)) {
     }
     if (opened_ < ids_.size()) {
-      result_.warnings.push_back(absl::StrFormat("only %d of %d connections opened", opened_,
-                                                 ids_.size()));
+      result_.warnings.push_back(
+          absl::StrFormat("only %d of %d connections opened", opened_, ids_.size()));
       return false;
     }
     world_->RunFor(2 * result_.base_rtt);
@@ -248,7 +248,9 @@ class Run {
 
   void OnCompletion(uint32_t host, const Completion& c) {
     switch (c.event) {
-      case Event::kOpened: ++opened_; return;
+      case Event::kOpened:
+        ++opened_;
+        return;
       case Event::kAccepted: {
         // The peer's address and id say which of our connections this is.
         const Connection* accepted = world_->endpoint(host).Find(c.connection);
@@ -257,7 +259,8 @@ class Run {
             by_id_.at({HostOf(accepted->remote), accepted->peer.value});
         return;
       }
-      case Event::kSent: return OnSent(static_cast<uint32_t>(c.cookie));
+      case Event::kSent:
+        return OnSent(static_cast<uint32_t>(c.cookie));
       case Event::kReceived: {
         const uint32_t connection = by_id_.at({host, c.connection.value});
         return OnReceived(sent_messages_[connection][c.cookie]);
@@ -329,12 +332,14 @@ class Run {
     Fabric& fabric = world_->fabric();
     switch (fault.kind) {
       case FaultKind::kLinkDown:
-      case FaultKind::kLinkFlap: return fabric.SetLink(world_->now(), link, !begins);
+      case FaultKind::kLinkFlap:
+        return fabric.SetLink(world_->now(), link, !begins);
       case FaultKind::kLinkDegraded:
         return fabric.SetRate(world_->now(), link, begins ? fault.share : 1.0);
       case FaultKind::kImpairment:
         return fabric.SetImpairment(link, begins ? fault.impairment : Impairment{});
-      case FaultKind::kHostStall: return;
+      case FaultKind::kHostStall:
+        return;
     }
   }
 
@@ -344,9 +349,10 @@ class Run {
     return {.mtu_payload = Bytes(experiment_.transport.payload),
             .overhead = PacketWire() - Bytes(experiment_.transport.payload),
             .host_rate = host_rate_,
-            .round_trip = [](const void* self, uint32_t from, uint32_t to) {
-              return static_cast<const Run*>(self)->RoundTrip(from, to);
-            },
+            .round_trip =
+                [](const void* self, uint32_t from, uint32_t to) {
+                  return static_cast<const Run*>(self)->RoundTrip(from, to);
+                },
             .context = this};
   }
   Duration RoundTrip(uint32_t from, uint32_t to) const {
@@ -415,14 +421,14 @@ class Run {
     result_.slowdown = Summarize(slowdown);
     result_.fairness = JainIndex(rates);
     result_.ideal = IdealMakespan(Ideal(), traffic_);
+    if (!result_.finished) {
+      result_.warnings.push_back(
+          absl::StrFormat("%d of %d transfers did not finish within the time limit",
+                          result_.transfers.size() - completion.size(), result_.transfers.size()));
+    }
     if (completion.empty()) return;
     result_.makespan = last - first;
     result_.goodput_bps = static_cast<double>((total / result_.makespan).count());
-    if (!result_.finished) {
-      result_.warnings.push_back(absl::StrFormat(
-          "%d of %d transfers did not finish within the time limit",
-          result_.transfers.size() - completion.size(), result_.transfers.size()));
-    }
   }
 
   void CollectFabric() {
@@ -442,8 +448,8 @@ class Run {
       result_.queue_peak = std::max(result_.queue_peak, port.queue_peak);
       if (topology.IsHost(shape.to)) continue;
       Load& load = tiers[{topology.tier[shape.from], topology.tier[shape.to]}];
-      const double share = static_cast<double>(port.bytes_out) /
-                           static_cast<double>(shape.rate.count());
+      const double share =
+          static_cast<double>(port.bytes_out) / static_cast<double>(shape.rate.count());
       load.busiest = std::max(load.busiest, share);
       load.sum += share;
       ++load.links;
@@ -471,9 +477,9 @@ class Run {
   SwitchConfig world_switches_;
   std::unique_ptr<World> world_;
 
-  std::vector<WireId> ids_;  // at the sender, by connection
+  std::vector<WireId> ids_;                                  // at the sender, by connection
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> by_id_;  // (host, id) to connection
-  std::vector<std::vector<uint32_t>> sent_messages_;  // transfers by message number
+  std::vector<std::vector<uint32_t>> sent_messages_;         // transfers by message number
   uint64_t opened_ = 0;
   uint64_t failed_ = 0;
   uint64_t finished_ = 0;

@@ -153,8 +153,7 @@ void TableReader::DepthOf(const std::string& key, Depth& out) {
   out = {.bdps = bdps};
 }
 
-void TableReader::Choice(const std::string& key, const std::vector<std::string>& names,
-                         int& out) {
+void TableReader::Choice(const std::string& key, const std::vector<std::string>& names, int& out) {
   std::string text;
   String(key, text);
   if (text.empty()) return;
@@ -170,10 +169,10 @@ void TableReader::Finish() {
     const std::string name(key.str());
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     const std::string near = Nearest(name, known_);
-    Fail(&node, near.empty() ? absl::StrFormat("unknown key \"%s\"; known are %s", name,
-                                               absl::StrJoin(known_, ", "))
-                             : absl::StrFormat("unknown key \"%s\"; did you mean \"%s\"?", name,
-                                               near));
+    Fail(&node, near.empty()
+                    ? absl::StrFormat("unknown key \"%s\"; known are %s", name,
+                                      absl::StrJoin(known_, ", "))
+                    : absl::StrFormat("unknown key \"%s\"; did you mean \"%s\"?", name, near));
   }
 }
 

@@ -1,10 +1,10 @@
 // Reads one table of a TOML file strictly: every key is known, of the right type and in range.
 #pragma once
 
+#include <toml++/toml.h>
+
 #include <string>
 #include <vector>
-
-#include <toml++/toml.h>
 
 #include "absl/status/status.h"
 #include "datapath/api/units.h"

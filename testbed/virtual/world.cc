@@ -70,8 +70,7 @@ void World::Poll(uint32_t index) {
   bool again = true;
   while (again) {
     PollOnce(host.port, *host.endpoint);
-    again = host.port.has_received() ||
-            (host.endpoint->Due(now_) > 0 && !host.port.tx_short());
+    again = host.port.has_received() || (host.endpoint->Due(now_) > 0 && !host.port.tx_short());
     while (host.endpoint->PollCompletion(completion)) {
       if (on_completion_) on_completion_(index, completion);
       again = true;

@@ -43,7 +43,8 @@ TEST(DctcpScenario, TheQueuePeaksAtTheThresholdAndOnePacketASender) {
     net.Watch(LinkTo(net.topology(), n), Nanos(1'777));
     net.RunFor(Millis(3));
     // Samples leave out the packet in service.
-    const double q99 = Quantile(net.queues(), 0.99) / kPacket + 1;
+    const double q99 = Measured("q99_packets_" + std::to_string(n),
+                               Quantile(net.queues(), 0.99) / kPacket + 1);
     EXPECT_NEAR(q99, kThreshold + n, 1) << n;
   }
 }
@@ -57,29 +58,30 @@ TEST(DctcpScenario, AThresholdAboveASeventhOfTheBdpKeepsTheLinkBusy) {
     net.RunFor(Millis(3));
     net.Mark();
     net.RunFor(Millis(3));
-    EXPECT_GT(net.Utilisation(LinkTo(net.topology(), 2)), 0.995) << threshold;
+    const double utilisation =
+        Measured("utilisation_" + std::to_string(threshold),
+                 net.Utilisation(LinkTo(net.topology(), 2)));
+    EXPECT_GT(utilisation, 0.995) << threshold;
     EXPECT_GT(net.Jain(), 0.99) << threshold;
   }
 }
 
 // And from the other side: no room above the threshold for the cut of one window.
 TEST(DctcpScenario, AThresholdOfOnePacketDoesNot) {
-  Network net(Spec(1, 1));
-  net.ConnectIncast(1);
-  // The sender's port is as fast as the bottleneck, so a queue needs a second sender.
-  NetworkSpec spec = Spec(2, 1);
-  Network two(spec);
-  two.ConnectIncast(2);
-  two.WriteAll();
-  two.RunFor(Millis(3));
-  two.Mark();
-  two.RunFor(Millis(3));
-  EXPECT_LT(two.Utilisation(LinkTo(two.topology(), 2)), 0.98);
+  Network net(Spec(2, 1));
+  net.ConnectIncast(2);
+  net.WriteAll();
+  net.RunFor(Millis(3));
+  net.Mark();
+  net.RunFor(Millis(3));
+  const double utilisation = Measured("utilisation", net.Utilisation(LinkTo(net.topology(), 2)));
+  EXPECT_LT(utilisation, 0.98);
 }
 
-// T-DCTCP-3: a second sender has 85 % of its share after tens of RTTs. The model says 73; ours
-// starts at a full window instead of a small one and so must be no slower.
-TEST(DctcpScenario, ASecondSenderHasItsShareAfterTensOfRtts) {
+// T-DCTCP-3: a second sender is within 15 % of its share after tens to hundreds of RTTs. The model
+// says 73; ours does not grow on marked acknowledgements and starts at alpha = 1, a full window and
+// a full queue, and so takes longer.
+TEST(DctcpScenario, ASecondSenderHasItsShareAfterTensToHundredsOfRtts) {
   Network net(Spec(2, 11));
   net.ConnectIncast(2);
   net.Write(0);
@@ -94,6 +96,7 @@ TEST(DctcpScenario, ASecondSenderHasItsShareAfterTensOfRtts) {
     const std::vector<double> rates = net.Rates();
     fair = std::abs(rates[0] / 50e9 - 1) < 0.15 && std::abs(rates[1] / 50e9 - 1) < 0.15;
   }
+  Measured("rtts", rounds);
   EXPECT_GT(rounds, 16);
   EXPECT_LE(rounds, 300);
 }
@@ -114,12 +117,16 @@ TEST(DctcpScenario, TooManySendersHoldTheFloorOfTheWindow) {
     EXPECT_EQ(net.window(f), 2 * kMtu);
     EXPECT_GT(AlgorithmOf(net, f).alpha(), 0.999);  // 1 - (15/16)^(5 ms / 23 us) and more
   }
-  EXPECT_NEAR(Quantile(net.queues(), 0.5), 2 * kSenders * kPacket - kBdp, 2 * kPacket);
+  const double queue = Measured("queue", Quantile(net.queues(), 0.5));
+  EXPECT_NEAR(queue, 2 * kSenders * kPacket - kBdp, 2 * kPacket);
   EXPECT_GT(net.Utilisation(LinkTo(net.topology(), kSenders)), 0.9999);
 }
 
-// alpha ~ sqrt(2 / W*): W* = (35.8 + 11) / 2 = 23.4 packets, alpha = 0.29.
-TEST(DctcpScenario, AlphaSettlesAtTheSquareRootOfTwoByTheWindow) {
+// A cut takes alpha W/2 packets, which grow back in as many RTTs; then marks come for one RTT, in
+// which ours does not grow. So the marked fraction is alpha = 1 / (alpha W/2 + 1), with W = (35.8 +
+// 11) / 2 = 23.4 packets: 0.253. A model that grows on marked acknowledgements has sqrt(2/W) = 0.29;
+// one that cuts twice for the marks of one queue, 0.19.
+TEST(DctcpScenario, AlphaIsTheMarkedFractionOfItsOwnSawtooth) {
   Network net(Spec(2, 11));
   net.ConnectIncast(2);
   net.WriteAll();
@@ -131,7 +138,9 @@ TEST(DctcpScenario, AlphaSettlesAtTheSquareRootOfTwoByTheWindow) {
     sum += AlgorithmOf(net, 0).alpha();
   }
   const double window = (kBdp / kPacket + 11) / 2;
-  EXPECT_NEAR(sum / kSamples, std::sqrt(2 / window), 0.3 * std::sqrt(2 / window));
+  const double expected = (std::sqrt(1 + 2 * window) - 1) / window;
+  const double alpha = Measured("alpha", sum / kSamples);
+  EXPECT_NEAR(alpha, expected, 0.15 * expected);
 }
 
 }  // namespace

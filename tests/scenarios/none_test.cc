@@ -74,6 +74,7 @@ TEST(NoneScenario, NWindowsHoldAQueueOfNWindowsLessTheBdp) {
     net.Mark();
     net.RunFor(Millis(1));
     const double expected = n * window - kBdp;
+    Measured("queue_less_expected_" + std::to_string(n), Quantile(net.queues(), 0.5) - expected);
     // Samples do not see the packet in service, of which half is left on average.
     EXPECT_NEAR(Quantile(net.queues(), 0.5), expected, kPacket) << n;
     EXPECT_LT(Quantile(net.queues(), 1.0) - Quantile(net.queues(), 0.0), 2 * kPacket) << n;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr Rate kRate = Gbps(100);
 constexpr Duration kRtt = Micros(12);
+constexpr double kPacket = static_cast<double>(kMtu.count());
 constexpr Bytes kBdp{150'000};
 constexpr Bytes kMaxWindow{225'000};
 
@@ -30,7 +31,7 @@ TEST(RcccScenario, TheReceiverGrants99PercentOfItsLine) {
   net.Mark();
   net.RunFor(Millis(4));
   // 4 ms are 11945 packets; a quantum of four more or less is 0.03 %.
-  EXPECT_NEAR(net.Utilisation(LinkTo(net.topology(), 1)), 0.99, 0.001);
+  EXPECT_NEAR(Measured("utilisation", net.Utilisation(LinkTo(net.topology(), 1))), 0.99, 0.001);
 }
 
 // T-RCCC-2: what the first RTT brought is trimmed or drained two RTTs later; from then on only
@@ -45,9 +46,10 @@ TEST(RcccScenario, AnIncastLeavesAlmostNoQueue) {
   net.Watch(bottleneck, Nanos(777));
   net.Mark();
   net.RunFor(100 * kRtt);
-  EXPECT_LT(Quantile(net.queues(), 1), 2.0 * kSenders * static_cast<double>(kMtu.count()));
-  EXPECT_GT(net.Utilisation(bottleneck), 0.97);
-  EXPECT_GT(net.Jain(), 0.99);
+  const double peak = Measured("peak_packets", Quantile(net.queues(), 1) / kPacket);
+  EXPECT_LT(peak, 2.0 * kSenders);
+  EXPECT_GT(Measured("utilisation", net.Utilisation(bottleneck)), 0.97);
+  EXPECT_GT(Measured("jain", net.Jain()), 0.99);
   EXPECT_EQ(net.fabric().dropped, 0u);
 }
 
@@ -61,6 +63,7 @@ TEST(RcccScenario, AnIdleSenderHoldsAtMostOneWindowOfCredit) {
     net.RunFor(20 * kRtt);
     EXPECT_EQ(net.sender(0).in_flight(), Bytes(0));
     const Bytes credit = net.sender(0).allowance().credit;
+    Measured("credit_" + std::to_string(i), static_cast<double>(credit.count()));
     EXPECT_LE(credit, kMaxWindow) << i;
     EXPECT_GE(credit, kMtu) << i;  // and so it can begin at once
   }
@@ -84,8 +87,10 @@ TEST(RcccScenario, CreditIsRequestedAtMostOnceInARoundTrip) {
   };
   const uint64_t before = requests();
   net.RunFor(kStall - 3 * kRtt);
-  EXPECT_GE(requests() - before, 1u);
-  EXPECT_LE(requests() - before, 7u);
+  const uint64_t asked = requests() - before;
+  Measured("requests", static_cast<double>(asked));
+  EXPECT_GE(asked, 1u);
+  EXPECT_LE(asked, 7u);
   net.RunFor(kRtt * 10);
   net.Mark();
   net.RunFor(kRtt * 20);
@@ -102,6 +107,7 @@ TEST(RcccScenario, ASenderToTwoReceiversStarvesNobody) {
   net.Mark();
   net.RunFor(Millis(2));
   const std::vector<double> rates = net.Rates();
+  for (size_t i = 0; i < 3; ++i) Measured("rate_" + std::to_string(i), rates[i]);
   EXPECT_GT(rates[0] + rates[1], 0.97 * 100e9);
   EXPECT_GT(rates[0], 0.4 * 100e9);
   EXPECT_GT(rates[1], 0.4 * 100e9);
@@ -126,7 +132,7 @@ TEST(RcccScenario, LostCreditIsBackWithinTwoRoundTrips) {
   net.RunFor(2 * kRtt + kRtt / 2);
   net.Mark();
   net.RunFor(Millis(1));
-  EXPECT_GT(net.Utilisation(ahead), 0.98);
+  EXPECT_GT(Measured("utilisation", net.Utilisation(ahead)), 0.98);
   EXPECT_EQ(net.counters().timeouts, 0u);
 }
 

@@ -47,7 +47,8 @@ double MedianQueue(uint32_t senders, Params params) {
 // a packet each RTT, of which 0.2 to 0.8 stand in the queue on average.
 TEST(SwiftScenario, TheQueueIsTheTargetAndAFractionOfAPacketASender) {
   for (const uint32_t n : {2u, 8u, 32u}) {
-    const double queue = MedianQueue(n, {{"fs_range", kNoScaling}});
+    const double queue =
+        Measured("queue_" + std::to_string(n), MedianQueue(n, {{"fs_range", kNoScaling}}));
     EXPECT_GT(queue, (62'500 + 0.2 * n * kPacket) * 0.9) << n;
     EXPECT_LT(queue, (62'500 + 0.8 * n * kPacket) * 1.1) << n;
   }
@@ -65,7 +66,8 @@ TEST(SwiftScenario, FlowScalingHoldsTheQueueOfItsFixedPoint) {
       const double scaling = std::clamp(alpha / std::sqrt(window) - alpha / 10, 0.0, 125'000.0);
       (queue < (25'000 + scaling - 20'000) * kBytesPerNano ? low : high) = queue;
     }
-    const double queue = MedianQueue(n, {});
+    const double queue = Measured("queue_" + std::to_string(n), MedianQueue(n, {}));
+    Measured("expected_" + std::to_string(n), low);
     EXPECT_NEAR(queue, low, 0.2 * low) << n;
   }
 }
@@ -89,7 +91,7 @@ int RttsUntilFair(Params params) {
 
 // T-SWIFT-3.
 TEST(SwiftScenario, FlowScalingMakesTwoSendersFairInTensOfRtts) {
-  EXPECT_LE(RttsUntilFair({}), 100);  // the model says 32
+  EXPECT_LE(Measured("rtts", RttsUntilFair({})), 100);  // the model says 32
 }
 
 TEST(SwiftScenario, WithoutFlowScalingEightSendersStayLessFair) {
@@ -101,7 +103,7 @@ TEST(SwiftScenario, WithoutFlowScalingEightSendersStayLessFair) {
     net.RunFor(Millis(4));
     net.Mark();
     net.RunFor(Millis(8));
-    jain[scaling] = net.Jain();
+    jain[scaling] = Measured(scaling ? "jain_with" : "jain_without", net.Jain());
   }
   EXPECT_GT(jain[1], 0.99);
   EXPECT_LT(jain[0], jain[1]);
@@ -125,9 +127,9 @@ TEST(SwiftScenario, AThousandSendersQueueByTheTargetNotByTheirNumber) {
     net.RunFor(Millis(4));
     double windows = 0;
     for (uint32_t f = 0; f < n; ++f) windows += AlgorithmOf(net, f).window();
-    EXPECT_LT(windows / n, 1) << n;
+    EXPECT_LT(Measured("window_" + std::to_string(n), windows / n), 1) << n;
     EXPECT_GT(net.Utilisation(bottleneck), 0.99) << n;
-    queue[n / 1000] = Quantile(net.queues(), 0.5);
+    queue[n / 1000] = Measured("queue_" + std::to_string(n), Quantile(net.queues(), 0.5));
     EXPECT_LT(queue[n / 1000], 1.2 * kBound) << n;
   }
   EXPECT_LT(queue[1] / queue[0], 1.5);

@@ -14,6 +14,7 @@
 
 #include "cc_algos/registry.h"
 #include "datapath/wire.h"
+#include "gtest/gtest.h"
 #include "lb_policies/registry.h"
 #include "testbed/experiment/statistics.h"
 #include "testbed/traffic/traffic.h"
@@ -66,6 +67,12 @@ inline CcEntry AckEachPacket(const char* algorithm) {
   CcEntry entry = *FindCc(algorithm);
   entry.duty = [](const FlowInfo&, const ConfigBlob&) { return ReceiverDuty{.ack_every = {}}; };
   return entry;
+}
+
+// Keeps a measured value in the test's report (--gtest_output); returns it.
+inline double Measured(const std::string& what, double value) {
+  testing::Test::RecordProperty(what, std::to_string(value));
+  return value;
 }
 
 // The smallest value with at least that share of all at or below it.
@@ -220,6 +227,7 @@ class Network {
   const Sender& sender(uint32_t flow) {
     return endpoint(flows_[flow].from).Find(flows_[flow].id)->sender;
   }
+  WireId id(uint32_t flow) const { return flows_[flow].id; }  // at its sender
   Bytes window(uint32_t flow) { return sender(flow).allowance().window; }
   // When the last write of a flow was acknowledged in full.
   Time ended(uint32_t flow) const { return flows_[flow].ended; }

@@ -44,26 +44,27 @@ struct Fate {
   std::function<void(std::vector<std::byte>&)> edit{};
 };
 
+// 12 us: twice the delay of the pipe, and some packets.
+inline EndpointConfig PipeConfig(const Binding* binding = nullptr) {
+  static const Binding kNone = Bind("none");
+  EndpointConfig c;
+  c.binding = binding == nullptr ? &kNone : binding;
+  c.line_rate = Gbps(100);
+  c.base_rtt = Micros(12);
+  return c;
+}
+
 class Pipe {
  public:
   static constexpr Rate kRate = Gbps(100);
   static constexpr Duration kDelay = Micros(5);
 
-  explicit Pipe(const EndpointConfig& a = Config(), const EndpointConfig& b = Config()) {
+  explicit Pipe(const EndpointConfig& a = PipeConfig(), const EndpointConfig& b = PipeConfig()) {
     sides_[0] = Make(a, 0);
     sides_[1] = Make(b, 1);
   }
-  // 12 us: 2 * 5 us and two packets of 12.5 kB each way, roughly.
-  static EndpointConfig Config(const Binding* binding = nullptr) {
-    static const Binding kNone = Bind("none");
-    EndpointConfig c;
-    c.binding = binding == nullptr ? &kNone : binding;
-    c.line_rate = kRate;
-    c.base_rtt = Micros(12);
-    return c;
-  }
   // A process that has lost all memory takes the place of a side.
-  void Restart(int side, const EndpointConfig& config = Config()) {
+  void Restart(int side, const EndpointConfig& config = PipeConfig()) {
     sides_[side] = Make(config, side);
   }
 

@@ -1,0 +1,322 @@
+// How connections begin and end.
+#include "datapath/endpoint.h"
+
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/support/pipe.h"
+
+namespace weir {
+namespace {
+
+const Binding kNone = Bind("none");
+
+// Loses every packet from `side`.
+auto Silence(int side) {
+  return [side](const Sight& s) { return Fate{.copies = s.from == side ? 0 : 1}; };
+}
+auto Lose(int side, PacketType type, int most = 1) {
+  return [=](const Sight& s) {
+    return Fate{.copies = s.from == side && s.info.type == type && s.nth < most ? 0 : 1};
+  };
+}
+
+TEST(EndpointTest, OpensAndTellsBothSides) {
+  Pipe pipe;
+  const WireId id = pipe.Open(kNone);
+  EXPECT_EQ(pipe.Count(0, Event::kOpened), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kAccepted), 1);
+  EXPECT_EQ(pipe[0].Find(id)->peer, pipe.accepted());
+  EXPECT_EQ(pipe[1].Find(pipe.accepted())->peer, id);
+  EXPECT_TRUE(pipe[1].Find(pipe.accepted())->confirmed);
+}
+
+TEST(EndpointTest, OpensAlthoughEachHandshakePacketIsLostOnce) {
+  for (const auto& [side, type] : {std::pair(0, PacketType::kOpen), {1, PacketType::kAccept},
+                                   {0, PacketType::kAck}}) {
+    SCOPED_TRACE(static_cast<int>(type));
+    Pipe pipe;
+    pipe.OnPacket(Lose(side, type));
+    pipe.Open(kNone);
+    pipe.RunFor(Millis(1));
+    EXPECT_EQ(pipe.Count(0, Event::kOpened), 1);
+    EXPECT_EQ(pipe.Count(1, Event::kAccepted), 1);
+    EXPECT_EQ(pipe[1].connections(), 1u);
+    EXPECT_TRUE(pipe[1].Find(pipe.accepted())->confirmed);
+  }
+}
+
+TEST(EndpointTest, TakesTheSmallerPayloadOfBoth) {
+  EndpointConfig small = PipeConfig();
+  small.payload_max = 1024;
+  Pipe pipe(PipeConfig(), small);
+  const WireId id = pipe.Open(kNone);
+  EXPECT_EQ(pipe[0].Find(id)->payload_max, 1024);
+  EXPECT_EQ(pipe[1].Find(pipe.accepted())->payload_max, 1024);
+}
+
+TEST(EndpointTest, IsRefusedWhereNobodyListens) {
+  EndpointConfig deaf = PipeConfig();
+  deaf.listen = false;
+  Pipe pipe(PipeConfig(), deaf);
+  pipe.Open(kNone);
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kNotListening), 1);
+  EXPECT_EQ(pipe[0].connections(), 0u);
+}
+
+TEST(EndpointTest, IsRefusedWithoutRoom) {
+  EndpointConfig one = PipeConfig();
+  one.connections_max = 1;
+  Pipe pipe(PipeConfig(), one);
+  pipe.Open(kNone);
+  pipe.Open(kNone);
+  EXPECT_EQ(pipe.Count(0, Event::kOpened), 1);
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kNoRoom), 1);
+  EXPECT_EQ(pipe[0].connections(), 1u);
+}
+
+TEST(EndpointTest, IsRefusedInAnotherVersionAndToldWhich) {
+  Pipe pipe;
+  pipe.OnPacket([](const Sight& s) {
+    Fate fate;
+    if (s.info.type != PacketType::kOpen) return fate;
+    fate.edit = [](std::vector<std::byte>& bytes) {
+      bytes[42] = std::byte{0x21};  // version 2, and a checksum that fits
+      const uint32_t crc = Crc32c(0, std::span(bytes).subspan(42, bytes.size() - 46));
+      for (int i = 0; i < 4; ++i) {
+        bytes[bytes.size() - 4 + static_cast<size_t>(i)] =
+            static_cast<std::byte>(crc >> (24 - 8 * i));
+      }
+    };
+    return fate;
+  });
+  pipe.Open(kNone);
+  ASSERT_EQ(pipe.Count(0, Event::kFailed, Cause::kVersionMismatch), 1);
+  EXPECT_EQ(pipe.completions(0)[0].detail, kWireVersion);
+  EXPECT_EQ(pipe[1].counters().bad_versions, 1u);
+}
+
+TEST(EndpointTest, IsRefusedWithoutTheCreditSchedulerItNeeds) {
+  Pipe pipe;  // side 1 runs none
+  pipe.Open(Bind("rccc"));
+  ASSERT_EQ(pipe.Count(0, Event::kFailed, Cause::kFeatureMismatch), 1);
+  EXPECT_EQ(pipe.completions(0)[0].detail, Signals(Signal::kCredit).bits());
+  EXPECT_EQ(pipe[1].connections(), 0u);
+}
+
+// The same the other way round: what accepts would use credit from us, and we run no scheduler.
+TEST(EndpointTest, FailsWhereThePeerNeedsASchedulerOfOurs) {
+  const Binding credit = Bind("rccc");
+  Pipe pipe(PipeConfig(), PipeConfig(&credit));
+  pipe.Open(kNone);
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kFeatureMismatch), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kAbortedByPeer), 1);
+}
+
+TEST(EndpointTest, NeverAnsweredIsReportedInTime) {
+  Pipe pipe;
+  pipe.OnPacket(Silence(0));
+  const Time start = pipe.now();
+  pipe.Open(kNone);
+  pipe.RunUntil(start + Seconds(1) - Micros(1));
+  EXPECT_TRUE(pipe.completions(0).empty());
+  pipe.RunUntil(start + Seconds(1) + Micros(1));
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kNeverAnswered), 1);
+  EXPECT_EQ(pipe[0].connections(), 0u);
+}
+
+// A side that accepted and never hears that this was known does not keep the connection for ever.
+TEST(EndpointTest, AnAcceptThatNobodyHearsEnds) {
+  Pipe pipe;
+  pipe.OnPacket(Silence(1));
+  pipe.Open(kNone);
+  pipe.RunFor(Seconds(3));
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kNeverAnswered), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kAccepted), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kStoppedAnswering), 1);
+  EXPECT_EQ(pipe[1].connections(), 0u);
+}
+
+TEST(EndpointTest, APeerThatStopsAnsweringIsNoticed) {
+  Pipe pipe;
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[1].RegisterRegion(nullptr, 100'000).ok());
+  pipe.OnPacket(Silence(1));
+  ASSERT_TRUE(pipe[0].PostWrite(pipe.now(), id, {.length = 100'000}).ok());
+  pipe.RunFor(Seconds(1));
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kStoppedAnswering), 1);
+  EXPECT_EQ(pipe[0].tx_messages_used(), 0u);
+  EXPECT_EQ(pipe[0].tx_pages_used(), 0u);
+  // The last word was an abort.
+  EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kAbortedByPeer), 1);
+}
+
+TEST(EndpointTest, APeerThatRestartedSaysThatItDoesNotKnowUs) {
+  Pipe pipe;
+  const WireId id = pipe.Open(kNone);
+  pipe.Restart(1);
+  ASSERT_TRUE(pipe[0].PostWrite(pipe.now(), id, {.length = 100}).ok());
+  pipe.Kick(0);
+  // The probe goes out after 2.5 round trips of 12 us, the answer takes one.
+  pipe.RunFor(Micros(60));
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kUnknownToPeer), 1);
+}
+
+TEST(EndpointTest, ClosingSendsFirstWhatWasPosted) {
+  Pipe pipe;
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[1].RegisterRegion(nullptr, MiB(16).count()).ok());
+  ASSERT_TRUE(pipe[0].PostWrite(pipe.now(), id, {.length = 10'000'000}).ok());
+  ASSERT_TRUE(pipe[0].Close(pipe.now(), id).ok());
+  EXPECT_FALSE(pipe[0].PostWrite(pipe.now(), id, {.length = 1}).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(20));
+  EXPECT_EQ(pipe.Count(0, Event::kSent), 1);
+  EXPECT_EQ(pipe.Count(0, Event::kClosed), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kClosed, Cause::kClosedByPeer), 1);
+  EXPECT_EQ(pipe[1].counters().data_bytes_received, 10'000'000u);
+}
+
+// A message that takes longer than open_timeout is not a peer that does not answer.
+TEST(EndpointTest, DrainingMayTakeLongerThanClosing) {
+  EndpointConfig hasty = PipeConfig();
+  hasty.open_timeout = Millis(1);
+  Pipe pipe(hasty, hasty);
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[1].RegisterRegion(nullptr, MiB(64).count()).ok());
+  ASSERT_TRUE(pipe[0].PostWrite(pipe.now(), id, {.length = 50'000'000}).ok());  // 4 ms and more
+  ASSERT_TRUE(pipe[0].Close(pipe.now(), id).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(20));
+  EXPECT_EQ(pipe.Count(0, Event::kClosed), 1);
+}
+
+TEST(EndpointTest, BothMayCloseAtOnce) {
+  Pipe pipe;
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[0].Close(pipe.now(), id).ok());
+  ASSERT_TRUE(pipe[1].Close(pipe.now(), pipe.accepted()).ok());
+  pipe.Kick(0);
+  pipe.Kick(1);
+  pipe.RunFor(Millis(1));
+  for (const int side : {0, 1}) {
+    EXPECT_EQ(pipe.Count(side, Event::kClosed), 1);
+    EXPECT_EQ(pipe[side].connections(), 0u);
+  }
+}
+
+TEST(EndpointTest, ClosesAlthoughCloseAndItsAnswerAreLost) {
+  for (const auto& [side, type] :
+       {std::pair(0, PacketType::kClose), {1, PacketType::kCloseAck}}) {
+    Pipe pipe;
+    const WireId id = pipe.Open(kNone);
+    pipe.OnPacket(Lose(side, type, 2));
+    ASSERT_TRUE(pipe[0].Close(pipe.now(), id).ok());
+    pipe.Kick(0);
+    pipe.RunFor(Millis(2));
+    EXPECT_EQ(pipe.Count(0, Event::kClosed), 1);
+    EXPECT_EQ(pipe.Count(1, Event::kClosed, Cause::kClosedByPeer), 1);
+  }
+}
+
+TEST(EndpointTest, AnAbortIsToldOnce) {
+  Pipe pipe;
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[0].Abort(pipe.now(), id).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(1));
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kAborted), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kAbortedByPeer), 1);
+}
+
+TEST(EndpointTest, AStaleIdIsRefused) {
+  Pipe pipe;
+  const WireId first = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[0].Close(pipe.now(), first).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(1));
+  const WireId second = pipe.Open(kNone);  // takes the same slot
+  EXPECT_EQ(second.value & 0xFFFFF, first.value & 0xFFFFF);
+  for (const WireId id : {first, WireId{0}, WireId{0xFFFF'FFFF}}) {
+    EXPECT_EQ(pipe[0].PostSend(pipe.now(), id, {}).code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(pipe[0].Close(pipe.now(), id).code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(pipe[0].Abort(pipe.now(), id).code(), absl::StatusCode::kNotFound);
+  }
+  EXPECT_NE(pipe[0].Find(second), nullptr);
+}
+
+// Nothing of a slot's last use reaches the next: not its messages, numbers, buffers or round trips.
+TEST(EndpointTest, ASlotBeginsAnew) {
+  Pipe pipe;
+  for (int use = 0; use < 5; ++use) {
+    const WireId id = pipe.Open(kNone);
+    ASSERT_TRUE(pipe[1].PostReceive(pipe.now(), pipe.accepted(), {.capacity = 50'000}).ok());
+    ASSERT_TRUE(pipe[1].PostReceive(pipe.now(), pipe.accepted(), {.capacity = 50'000}).ok());
+    ASSERT_TRUE(pipe[0].PostSend(pipe.now(), id, {.length = 50'000}).ok());
+    pipe.Kick(0);
+    pipe.Kick(1);
+    pipe.RunFor(Millis(1));
+    EXPECT_EQ(pipe.Count(1, Event::kReceived), use + 1);
+    EXPECT_EQ(pipe[0].Find(id)->sender.stats().packets, 13u);  // 50000 / 4096
+    ASSERT_TRUE((use % 2 == 0 ? pipe[0].Close(pipe.now(), id) : pipe[0].Abort(pipe.now(), id)).ok());
+    pipe.Kick(0);
+    pipe.RunFor(Millis(1));
+    EXPECT_EQ(pipe[1].rx_messages_used(), 0u);
+  }
+}
+
+// A copy of the open comes when all is over: what it makes ends with the peer's word.
+TEST(EndpointTest, ALateCopyOfAnOpenLeavesNothingBehind) {
+  Pipe pipe;
+  pipe.OnPacket([](const Sight& s) { return Fate{.copies = s.info.type == PacketType::kOpen ? 2 : 1}; });
+  const WireId id = pipe.Open(kNone);
+  EXPECT_EQ(pipe[1].connections(), 1u);  // told apart by its nonce
+  pipe.OnPacket({});
+  EXPECT_EQ(pipe.Count(0, Event::kOpened), 1);
+  ASSERT_TRUE(pipe[0].Close(pipe.now(), id).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(1));
+  EXPECT_EQ(pipe[1].connections(), 0u);
+}
+
+// Closed and accepted again by a copy while the opener still holds the first: only one can stay.
+TEST(EndpointTest, ASecondAcceptOfOneOpenIsUndone) {
+  Pipe pipe;
+  pipe.OnPacket([](const Sight& s) {
+    // The copy arrives after the abort.
+    const bool open = s.info.type == PacketType::kOpen;
+    return Fate{.copies = open || s.info.type != PacketType::kAbort ? 1 : 0};
+  });
+  const WireId id = pipe.Open(kNone);
+  const uint64_t nonce = pipe[0].Find(id)->nonce;
+  ASSERT_TRUE(pipe[1].Abort(pipe.now(), pipe.accepted()).ok());
+  pipe.Kick(1);
+  pipe.RunFor(Micros(100));  // the abort is lost
+  // Side 0's open once more, as a copy in the network would be.
+  std::array<std::byte, kFrameHeaderRoom> copy;
+  OpenHeader h{.from = id, .nonce = nonce, .payload_max = 4096, .window = 4096};
+  const uint32_t size = FrameWriter(Pipe::AddressOf(0), Pipe::AddressOf(1), 0).Write(h, 0, copy.data());
+  pipe.OnPacket({});
+  const Frame frame{.data = copy.data(), .size = size, .rx_time = pipe.now()};
+  pipe[1].HandleRx(pipe.now(), {&frame, 1});
+  pipe.Kick(1);
+  pipe.RunFor(Millis(1));
+  EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kUnknownToPeer), 1);
+  EXPECT_EQ(pipe[1].connections(), 0u);
+}
+
+TEST(EndpointTest, RebindingWaitsForTheOpen) {
+  Pipe pipe;
+  const WireId id = *pipe[0].Connect(pipe.now(), Pipe::AddressOf(1), kNone);
+  EXPECT_EQ(pipe[0].Rebind(pipe.now(), id, kNone).code(), absl::StatusCode::kFailedPrecondition);
+  pipe.Kick(0);
+  pipe.RunFor(Micros(50));
+  const Binding other = Bind("dctcp", "round_robin");
+  EXPECT_TRUE(pipe[0].Rebind(pipe.now(), id, other).ok());
+  const Binding credit = Bind("rccc");
+  EXPECT_EQ(pipe[0].Rebind(pipe.now(), id, credit).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(pipe[0].Find(id)->binding, &other);
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,98 @@
+// Permutations over a leaf-spine: one path against many, and what a slow link does to each policy.
+// The orders and ratios are those that uet-htsim records for 1024 hosts (datacenter/
+// validate_outputs): single path 890 us, oblivious 213, REPS 198; with 8 slow core links oblivious
+// 281, REPS 207; here on tens of hosts.
+#include "gtest/gtest.h"
+#include "testbed/experiment/runner.h"
+#include "tests/support/bottleneck.h"
+
+namespace weir {
+namespace {
+
+struct Case {
+  const char* algorithm = "nscc";
+  const char* policy = "reps";
+  LeafSpineShape shape{};
+  std::vector<Fault> faults{};
+};
+
+// The makespan of a permutation of 2 MB over the mean of `seeds`, in us.
+double Makespan(const Case& c, int seeds = 2) {
+  Experiment e;
+  e.fabric.topology = LeafSpine(c.shape);
+  e.fabric.switches.trimming = true;
+  e.traffic = {.kind = TrafficKind::kPermutation, .size = Bytes(2'000'000)};
+  e.faults = c.faults;
+  e.time_limit = Millis(50);
+  Arm arm{.name = c.policy, .binding = Bind(c.algorithm, {}, c.policy)};
+  arm.binding.paths = 128;
+  double sum = 0;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const RunResult r = RunArm(e, arm, static_cast<uint64_t>(seed));
+    EXPECT_TRUE(r.finished) << c.algorithm << " " << c.policy << " seed " << seed;
+    EXPECT_TRUE(r.breaches.empty()) << r.breaches[0];
+    sum += static_cast<double>(r.makespan.count()) / 1000;
+  }
+  return sum / seeds;
+}
+
+// As many ways up as hosts below each leaf.
+constexpr LeafSpineShape kFull{
+    .leaves = 4, .hosts_per_leaf = 4, .spines = 4, .rate = Gbps(100), .delay = Micros(1)};
+// Twice as many, so that without one of them there is still room.
+constexpr LeafSpineShape kRoomy{
+    .leaves = 4, .hosts_per_leaf = 4, .spines = 8, .rate = Gbps(100), .delay = Micros(1)};
+
+// 489 packets of 4186 bytes take 164 us; the reference needs 194 us sprayed and 528 us on single
+// paths, with 16 hosts.
+TEST(SprayingScenario, APermutationOnSinglePathsTakesFarLonger) {
+  for (const char* algorithm : {"nscc", "rccc"}) {
+    const double sprayed =
+        Measured(std::string(algorithm) + "_sprayed",
+                 Makespan({.algorithm = algorithm, .policy = "oblivious", .shape = kFull}, 3));
+    const double single =
+        Measured(std::string(algorithm) + "_single",
+                 Makespan({.algorithm = algorithm, .policy = "ecmp", .shape = kFull}, 3));
+    EXPECT_LT(sprayed, 230) << algorithm;
+    EXPECT_GT(single / sprayed, 1.7) << algorithm;
+  }
+}
+
+// T-REPS-5.
+TEST(SprayingScenario, FeedbackIsNotWorseThanObliviousOnAHealthyFabric) {
+  for (const char* algorithm : {"nscc", "rccc"}) {
+    const double oblivious =
+        Measured(std::string(algorithm) + "_oblivious",
+                 Makespan({.algorithm = algorithm, .policy = "oblivious", .shape = kFull}, 3));
+    const double reps =
+        Measured(std::string(algorithm) + "_reps",
+                 Makespan({.algorithm = algorithm, .policy = "reps", .shape = kFull}, 3));
+    EXPECT_LE(reps, 1.02 * oblivious) << algorithm;
+  }
+}
+
+// Two of the 32 cables between switches run at a tenth.
+TEST(SprayingScenario, ASlowLinkHurtsWhoDoesNotLook) {
+  const Topology topology = LeafSpine(kRoomy);
+  std::vector<Fault> faults;
+  for (const NodeId leaf : {16u, 18u}) {
+    faults.push_back({.kind = FaultKind::kLinkDegraded,
+                      .target = LinkBetween(topology, leaf, 20 + leaf % 8),
+                      .share = 0.1});
+  }
+  double ratio[2] = {};
+  for (const bool looks : {false, true}) {
+    const char* policy = looks ? "reps" : "oblivious";
+    const double healthy = Measured(std::string(policy) + "_healthy",
+                                    Makespan({.policy = policy, .shape = kRoomy}));
+    const double degraded =
+        Measured(std::string(policy) + "_degraded",
+                 Makespan({.policy = policy, .shape = kRoomy, .faults = faults}));
+    ratio[looks] = degraded / healthy;
+  }
+  EXPECT_LE(ratio[true], 1.05);
+  EXPECT_GE(ratio[false], 1.3);
+}
+
+}  // namespace
+}  // namespace weir

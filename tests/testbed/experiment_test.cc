@@ -1,0 +1,142 @@
+// Experiments from text, and what a run must always keep.
+#include "testbed/experiment/experiment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "testbed/experiment/ab.h"
+#include "testbed/experiment/load_parts.h"
+#include "testbed/experiment/runner.h"
+
+namespace weir {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kFabric =
+    "[fabric]\nleaves = 2\nhosts_per_leaf = 4\nspines = 4\nrate = \"100Gbps\"\n";
+const std::string kArm = "[[arms]]\ncc = \"nscc\"\nlb = \"reps\"\n";
+
+Experiment Parse(const std::string& text, const std::vector<std::string>& sets = {}) {
+  absl::StatusOr<Experiment> e = ParseExperiment(text, "test", sets);
+  EXPECT_TRUE(e.ok()) << e.status().message();
+  return e.ok() ? *std::move(e) : Experiment{};
+}
+std::string ErrorOf(const std::string& text, const std::vector<std::string>& sets = {}) {
+  return std::string(ParseExperiment(text, "test", sets).status().message());
+}
+
+TEST(ExperimentTest, AnOverrideReplacesTheFilesValue) {
+  const Experiment e = Parse(kFabric + kArm, {"fabric.rate=25Gbps", "run.seeds=[4,9]",
+                                              "arms.0.paths=7", "arms.0.cc_params.gamma=0.5"});
+  EXPECT_EQ(e.fabric.topology.links[0].rate, Gbps(25));
+  EXPECT_THAT(e.seeds, ElementsAre(4, 9));
+  EXPECT_EQ(e.arms[0].binding.paths, 7u);
+}
+
+TEST(ExperimentTest, ALinkIsNamedByItsEnds) {
+  const Experiment e = Parse(kFabric + kArm);
+  const Topology& t = e.fabric.topology;
+  EXPECT_EQ(NodeName(t, 0), "host0");
+  EXPECT_EQ(NodeName(t, 8), "leaf0");
+  EXPECT_EQ(NodeName(t, 10), "spine0");
+  const Experiment faulty =
+      Parse(kFabric + kArm + "[[faults]]\nkind = \"link_down\"\nlink = \"leaf1-spine2\"\n");
+  EXPECT_EQ(LinkName(t, faulty.faults[0].target), "leaf1-spine2");
+}
+
+TEST(ExperimentTest, ErrorsNamePlaceReasonAndRemedy) {
+  EXPECT_THAT(ErrorOf(kFabric), HasSubstr("add [[arms]]"));
+  EXPECT_THAT(
+      ErrorOf(kFabric + kArm + "[[faults]]\nkind = \"link_down\"\nlink = \"leaf9-spine0\"\n"),
+      HasSubstr("test:11: [faults] link: there is no link \"leaf9-spine0\""));
+  EXPECT_THAT(ErrorOf(kFabric + kArm + "[[faults]]\nkind = \"impairment\"\n"),
+              HasSubstr("has no effect"));
+  EXPECT_THAT(ErrorOf(kFabric + "pfc = true\n" + kArm), HasSubstr("needs a buffer"));
+  EXPECT_THAT(ErrorOf(kFabric + "queue_limit = 12\n" + kArm), HasSubstr("1bdp"));
+  EXPECT_THAT(ErrorOf("a = \n"), HasSubstr("test:1:"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"nonsense"}), HasSubstr("section.key=value"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"arms.3.cc=nscc"}), HasSubstr("below 1"));
+  EXPECT_THAT(ErrorOf("home = \"mars\"\n" + kFabric + kArm), HasSubstr("choose one of virtual"));
+}
+
+TEST(RunnerTest, AnIdleFabricCarriesOneTransferInItsIdealTime) {
+  // 8 leaf-spine hosts; the ideal is the derivation of testbed/traffic/ideal.cc.
+  const Experiment e =
+      Parse(kFabric + "[traffic]\ntype = \"incast\"\nsenders = 1\nsize = \"1MB\"\n" + kArm);
+  const RunResult r = RunArm(e, e.arms[0], 1);
+  ASSERT_TRUE(r.finished);
+  EXPECT_THAT(r.breaches, testing::IsEmpty());
+  EXPECT_NEAR(r.slowdown.mean, 1.0, 0.005);
+  EXPECT_EQ(r.counters.retransmitted_packets, 0u);
+}
+
+TEST(RunnerTest, TriggersOfARingRunInOrder) {
+  const Experiment e =
+      Parse(kFabric + "[traffic]\ntype = \"ring_all_reduce\"\nsize = \"800kB\"\n" + kArm);
+  const RunResult r = RunArm(e, e.arms[0], 1);
+  ASSERT_TRUE(r.finished);
+  EXPECT_EQ(r.transfers.size(), 8u * 14u);  // 8 ranks, 2 (8 - 1) steps
+  EXPECT_LT(Ratio(r.makespan, r.ideal), 1.1);
+}
+
+TEST(RunnerTest, ADeadLinkIsSurvivedBySprayingAndEndsASinglePath) {
+  const std::string traffic = "[traffic]\ntype = \"permutation\"\nsize = \"500kB\"\n";
+  const std::string faults =
+      "[[faults]]\nkind = \"link_down\"\nlink = \"leaf0-spine1\"\nat = \"5us\"\n";
+  const std::string run = "[run]\ntime_limit = \"20ms\"\n";
+  const Experiment sprayed = Parse(kFabric + traffic + faults + run + kArm);
+  const RunResult good = RunArm(sprayed, sprayed.arms[0], 1);
+  EXPECT_TRUE(good.finished);
+  EXPECT_GT(good.fabric.lost_by_fault, 0u);
+  // Some seed puts a flow of a single path on the dead link: it never finishes.
+  const Experiment single =
+      Parse(kFabric + traffic + faults + run + "[[arms]]\ncc = \"nscc\"\nlb = \"ecmp\"\n");
+  int stuck = 0;
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    stuck += RunArm(single, single.arms[0], seed).finished ? 0 : 1;
+  }
+  EXPECT_GT(stuck, 0);
+}
+
+TEST(RunnerTest, LosslessModePausesAndDropsNothing) {
+  const Experiment e = Parse(kFabric + "pfc = true\nbuffer = \"2MB\"\n" +
+                             "[traffic]\ntype = \"incast\"\nsenders = 7\nsize = \"500kB\"\n" +
+                             "[[arms]]\ncc = \"none\"\nlb = \"ecmp\"\n");
+  const RunResult r = RunArm(e, e.arms[0], 1);
+  ASSERT_TRUE(r.finished);
+  EXPECT_EQ(r.fabric.dropped, 0u);
+  EXPECT_EQ(r.counters.retransmitted_packets, 0u);
+  EXPECT_GT(r.pauses, 0u);
+}
+
+TEST(RunnerTest, BothAddressFamiliesCarryTheSameTraffic) {
+  const std::string rest = "[traffic]\nsize = \"200kB\"\n" + kArm;
+  const Experiment v4 = Parse(kFabric + rest);
+  const Experiment v6 = Parse(kFabric + "[transport]\nip = \"v6\"\npayload = \"8192B\"\n" + rest);
+  const RunResult four = RunArm(v4, v4.arms[0], 1);
+  const RunResult six = RunArm(v6, v6.arms[0], 1);
+  EXPECT_TRUE(four.finished);
+  EXPECT_TRUE(six.finished);
+  EXPECT_NE(four.digest, six.digest);
+}
+
+TEST(AbTest, APlantedDifferenceIsShownWithItsSign) {
+  Experiment e = Parse(kFabric + "[traffic]\nsize = \"200kB\"\n[run]\nseeds = 5\n" + kArm +
+                       "[[arms]]\nname = \"half\"\ncc = \"none\"\nlb = \"reps\"\n"
+                       "cc_params = { window = \"50kB\" }\n");  // about half a BDP
+  std::vector<RunResult> results;
+  for (const uint64_t seed : e.seeds) {
+    for (const Arm& arm : e.arms) results.push_back(RunArm(e, arm, seed));
+  }
+  const AbResult ab = CompareArms(e, results);
+  ASSERT_EQ(ab.differences.front().metric, "last completion");
+  EXPECT_TRUE(ab.differences.front().difference.shown);
+  EXPECT_GT(ab.differences.front().difference.low, 0);  // slower
+}
+
+}  // namespace
+}  // namespace weir
