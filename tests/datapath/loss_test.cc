@@ -1,0 +1,297 @@
+// How losses are found and repaired, and what algorithm and policy hear of it.
+#include <vector>
+
+#include "datapath/endpoint.h"
+#include "gtest/gtest.h"
+#include "tests/support/pipe.h"
+#include "tests/support/recorder.h"
+
+namespace weir {
+namespace {
+
+constexpr uint32_t kPayload = 4096;
+constexpr Bytes kPacket(4186);  // 4096 and 90
+constexpr ReceiverDuty kAckEach = {.ack_every = Bytes(0)};
+// Of one packet: 334.88 ns there, 106 B or 8.48 ns back, 5 us each way, rounded up by port and wire.
+constexpr Duration kRtt = Nanos(10'344);
+
+class LossTest : public testing::Test {
+ protected:
+  void Open(const Binding& binding, const EndpointConfig& config = PipeConfig()) {
+    binding_ = binding;
+    pipe_ = std::make_unique<Pipe>(config, config);
+    id_ = pipe_->Open(binding_);
+    *(*pipe_)[1].RegisterRegion(nullptr, uint64_t{1} << 40);
+    start_ = pipe_->now();
+  }
+  // One write of whole packets.
+  void Write(uint32_t packets) {
+    ASSERT_TRUE((*pipe_)[0].PostWrite(pipe_->now(), id_, {.length = packets * kPayload}).ok());
+    pipe_->Kick(0);
+  }
+  void OnData(std::function<Fate(const Sight&)> hook) {
+    pipe_->OnPacket([hook](const Sight& s) {
+      return s.from == 0 && s.info.type == PacketType::kData ? hook(s) : Fate{};
+    });
+  }
+  const Counters& counters() { return (*pipe_)[0].counters(); }
+  std::vector<Sight> SentData() {
+    std::vector<Sight> data;
+    for (const Sight& s : pipe_->sent()) {
+      if (s.from == 0 && s.info.type == PacketType::kData) data.push_back(s);
+    }
+    return data;
+  }
+  int Sent() { return pipe_->Count(0, Event::kSent); }
+
+  CcLog log_;
+  Binding binding_;
+  std::unique_ptr<Pipe> pipe_;
+  WireId id_{};
+  Time start_{};
+};
+
+TEST_F(LossTest, NothingIsRepeatedOnACleanPipe) {
+  Open(Record(log_));
+  Write(1000);
+  pipe_->RunFor(Millis(1));
+  EXPECT_EQ(Sent(), 1);
+  EXPECT_EQ(counters().retransmitted_packets, 0u);
+  EXPECT_EQ(counters().probes_sent, 0u);
+  EXPECT_TRUE(log_.losses.empty());
+  EXPECT_EQ((*pipe_)[0].Find(id_)->sender.in_flight(), Bytes(0));
+  EXPECT_EQ((*pipe_)[0].tx_pages_used(), 0u);
+}
+
+// The trimmed header (90 B) takes the place of the packet; its notice is repeated data's cue.
+TEST_F(LossTest, ATrimIsRepairedOnceAndAtOnce) {
+  Open(Record(log_));
+  OnData([](const Sight& s) { return Fate{.trim = s.nth == 2}; });
+  Write(10);
+  pipe_->RunFor(Millis(1));
+  const std::vector<Sight> data = SentData();
+  ASSERT_EQ(data.size(), 11u);
+  EXPECT_EQ(data[10].data.psn, data[2].data.psn);
+  EXPECT_EQ(data[10].data.attempt, 1);
+  // There: 335 ns and 5 us; the notice of 66 B: 6 ns and 5 us.
+  EXPECT_EQ(data[10].at - data[2].at, Nanos(10'341));
+  ASSERT_EQ(log_.losses.size(), 1u);
+  EXPECT_EQ(log_.losses[0].cause, LossCause::kTrim);
+  EXPECT_EQ(log_.losses[0].lost, kPacket);
+  EXPECT_EQ(counters().lost_by_trim, 1u);
+  EXPECT_EQ((*pipe_)[1].counters().duplicates_received, 0u);
+}
+
+TEST_F(LossTest, ATrimAtTheLastHopIsToldApart) {
+  Open(Record(log_));
+  OnData([](const Sight& s) {
+    Fate fate{.trim = s.nth == 2, .mark = s.nth == 2};
+    if (fate.trim) {
+      fate.edit = [](std::vector<std::byte>& bytes) { SetFrameDscp(bytes, kDscpTrimmedLastHop); };
+    }
+    return fate;
+  });
+  Write(10);
+  pipe_->RunFor(Millis(1));
+  ASSERT_EQ(log_.losses.size(), 1u);
+  EXPECT_EQ(log_.losses[0].cause, LossCause::kTrimLastHop);
+  EXPECT_TRUE(log_.losses[0].marked);
+}
+
+// A copied notice names an attempt that was repaired already.
+TEST_F(LossTest, ARepeatedNoticeChangesNothing) {
+  Open(Record(log_));
+  pipe_->OnPacket([](const Sight& s) {
+    const bool data = s.info.type == PacketType::kData;
+    return Fate{.copies = s.info.type == PacketType::kTrimNotice ? 3 : 1,
+                .trim = data && s.nth == 2};
+  });
+  Write(10);
+  pipe_->RunFor(Millis(1));
+  EXPECT_EQ(counters().retransmitted_packets, 1u);
+}
+
+// One path is first in, first out: lost once packets sent three later are acknowledged.
+TEST_F(LossTest, ThreeOvertakingPacketsOfThePathProveALoss) {
+  Open(Record(log_, "ecmp", 8, kAckEach));
+  OnData([](const Sight& s) { return Fate{.copies = s.nth == 5 ? 0 : 1}; });
+  Write(20);
+  pipe_->RunFor(Millis(1));
+  ASSERT_EQ(log_.losses.size(), 1u);
+  EXPECT_EQ(log_.losses[0].cause, LossCause::kOrder);
+  EXPECT_EQ(log_.losses[0].lost, kPacket);
+  // Packet 8's acknowledgement: one round trip after it left; its acknowledgement has two words at
+  // most (122 B: 10 ns).
+  const std::vector<Sight> data = SentData();
+  const Duration after = log_.losses[0].now - data[8].at;
+  EXPECT_GE(after, kRtt - Nanos(2));
+  EXPECT_LE(after, kRtt + Nanos(2));
+  EXPECT_EQ(data.size(), 21u);
+}
+
+// Two that overtook are not enough: then time decides, a quarter of the base RTT (3 us) later.
+TEST_F(LossTest, TwoOvertakingPacketsAreNot) {
+  Open(Record(log_, "ecmp", 8, kAckEach));
+  OnData([](const Sight& s) { return Fate{.copies = s.nth == 5 ? 0 : 1}; });
+  Write(8);
+  pipe_->RunFor(Millis(1));
+  ASSERT_EQ(log_.losses.size(), 1u);
+  EXPECT_EQ(log_.losses[0].cause, LossCause::kTime);
+  const Duration after = log_.losses[0].now - SentData()[5].at;
+  EXPECT_GE(after, kRtt + Micros(3));
+  EXPECT_LE(after, kRtt + Micros(4));
+  EXPECT_EQ(counters().timeouts, 0u);
+}
+
+// A policy that sprays waits as long as the queues of a path may hold a packet: 20 us here.
+TEST_F(LossTest, ReorderingInsideTheWindowIsNoLoss) {
+  EndpointConfig config = PipeConfig();
+  config.max_queue = Micros(20);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Open(Record(log_, "round_robin", 16), config);
+    Rng rng(seed);
+    OnData([&](const Sight&) { return Fate{.extra = Nanos(rng.Below(20'000))}; });
+    Write(500);
+    pipe_->RunFor(Millis(3));
+    EXPECT_EQ(Sent(), 1);
+    EXPECT_EQ(counters().retransmitted_packets, 0u);
+  }
+}
+
+TEST_F(LossTest, ReorderingBeyondTheWindowIsUndone) {
+  EndpointConfig config = PipeConfig();
+  config.max_queue = Micros(20);
+  Open(Record(log_, "round_robin", 16, kAckEach), config);
+  // 500 packets last 167 us. Sent at 33 us, due by 33 + 10 + 20, there at 33 + 5 + 60.
+  OnData([](const Sight& s) { return Fate{.extra = s.nth == 100 ? Micros(60) : Duration(0)}; });
+  Write(500);
+  pipe_->RunFor(Millis(3));
+  EXPECT_EQ(counters().lost_by_time, 1u);
+  EXPECT_EQ(counters().retransmitted_packets, 1u);
+  ASSERT_EQ((*pipe_)[1].counters().duplicates_received, 1u);
+}
+
+// The retransmission overtook the packet that was only late: whichever is acknowledged names its
+// attempt, and the first attempt means that the loss was none.
+TEST_F(LossTest, AnEarlyArrivalOfTheFirstAttemptIsSpurious) {
+  Open(Record(log_, "ecmp", 8, kAckEach));
+  // Late by 12 us: judged lost by order after one round trip, it comes 2 us later, while its
+  // retransmission is still on the way.
+  OnData([](const Sight& s) { return Fate{.extra = s.nth == 5 ? Micros(12) : Duration(0)}; });
+  Write(100);
+  pipe_->RunFor(Millis(1));
+  ASSERT_EQ(log_.losses.size(), 1u);
+  ASSERT_EQ(log_.spurious.size(), 1u);
+  EXPECT_EQ(log_.spurious[0].bytes, kPacket);
+  EXPECT_EQ(counters().spurious_retransmissions, 1u);
+}
+
+// The last packet is lost: nothing overtakes it. 2 1/2 round trips later a probe asks, its answer
+// proves the loss, the repeated packet needs another round trip: 4 1/2 to 5 in all.
+TEST_F(LossTest, ALostTailIsRepairedByAProbe) {
+  for (const char* policy : {"ecmp", "round_robin"}) {
+    Open(Record(log_, policy));
+    OnData([](const Sight& s) { return Fate{.copies = s.nth == 9 ? 0 : 1}; });
+    Write(10);
+    pipe_->RunUntil(start_ + Nanos(3'349) + 5 * Micros(12));
+    EXPECT_EQ(Sent(), 1) << policy;
+    EXPECT_EQ(counters().probes_sent, 1u);
+    EXPECT_EQ(counters().timeouts, 0u);
+    EXPECT_EQ(counters().retransmitted_packets, 1u);
+  }
+}
+
+// A whole window is lost, and nothing but probes comes through.
+TEST_F(LossTest, ALostWindowIsRepairedByAProbe) {
+  Open(Record(log_));
+  OnData([](const Sight& s) { return Fate{.copies = s.nth < 20 ? 0 : 1}; });
+  Write(20);
+  pipe_->RunFor(Micros(100));
+  EXPECT_EQ(Sent(), 1);
+  EXPECT_EQ(counters().timeouts, 0u);
+  EXPECT_EQ(counters().retransmitted_packets, 20u);
+}
+
+// The floor is 2 * 12 + 12 + 12 = 48 us; it doubles six times. Nine in a row are too many.
+TEST_F(LossTest, TimeoutsBackOffAndEnd) {
+  Open(Record(log_));
+  pipe_->OnPacket([](const Sight& s) { return Fate{.copies = s.from == 0 ? 0 : 1}; });
+  Write(1);
+  pipe_->RunFor(Seconds(1));
+  ASSERT_EQ(log_.timeouts.size(), 9u);
+  Time due = start_;
+  for (int i = 0; i < 9; ++i) {
+    due = due + Micros(48) * (int64_t{1} << std::min(i, 6));
+    EXPECT_EQ(log_.timeouts[static_cast<size_t>(i)].now, due) << i;
+    EXPECT_EQ(log_.timeouts[static_cast<size_t>(i)].consecutive, i + 1);
+    EXPECT_EQ(log_.timeouts[static_cast<size_t>(i)].lost, kPacket);
+  }
+  EXPECT_EQ(pipe_->Count(0, Event::kFailed, Cause::kStoppedAnswering), 1);
+  EXPECT_EQ((*pipe_)[0].tx_messages_used(), 0u);
+}
+
+TEST_F(LossTest, ProgressEndsTheBackOff) {
+  Open(Record(log_));
+  bool silent = true;
+  pipe_->OnPacket([&](const Sight& s) { return Fate{.copies = s.from == 0 && silent ? 0 : 1}; });
+  Write(1);
+  pipe_->RunFor(Micros(48 + 96 + 10));
+  silent = false;
+  pipe_->RunFor(Millis(1));
+  EXPECT_EQ(Sent(), 1);
+  silent = true;
+  Write(1);
+  pipe_->RunFor(Micros(49));
+  ASSERT_EQ(log_.timeouts.size(), 3u);
+  EXPECT_EQ(log_.timeouts[2].consecutive, 1);
+}
+
+// A peer that goes on talking, yet about other things, does not hold up the repair.
+TEST_F(LossTest, NewsWithoutProgressDoNotPutOffARepair) {
+  Open(Record(log_));
+  OnData([](const Sight& s) { return Fate{.copies = s.nth == 0 ? 0 : 1}; });
+  Write(1);
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE((*pipe_)[1].PostReceive(pipe_->now(), pipe_->accepted(), {}).ok());
+    pipe_->Kick(1);
+    pipe_->RunFor(Micros(5));
+  }
+  EXPECT_EQ(Sent(), 1);
+}
+
+struct Pattern {
+  const char* name;
+  std::function<bool(const Sight&)> lost;
+};
+class EveryPattern : public LossTest, public testing::WithParamInterface<Pattern> {};
+
+TEST_P(EveryPattern, IsRepairedWithoutATimeout) {
+  for (const char* policy : {"ecmp", "flowlet", "round_robin", "reps"}) {
+    SCOPED_TRACE(policy);
+    Open(Record(log_, policy));
+    pipe_->OnPacket([](const Sight& s) { return Fate{.copies = GetParam().lost(s) ? 0 : 1}; });
+    Write(500);
+    pipe_->RunFor(Millis(10));
+    EXPECT_EQ(Sent(), 1);
+    EXPECT_EQ(counters().timeouts, 0u);
+    EXPECT_EQ((*pipe_)[1].counters().data_bytes_received, 500u * kPayload);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(
+    Losses, EveryPattern,
+    testing::Values(
+        Pattern{"EveryTenthPacket", [](const Sight& s) {
+                  return s.info.type == PacketType::kData && s.nth % 10 == 7;
+                }},
+        Pattern{"EveryRetransmissionOnce", [](const Sight& s) {
+                  return s.info.type == PacketType::kData && (s.data.psn.value() % 10 == 7) &&
+                         s.data.attempt < 2;
+                }},
+        Pattern{"HalfOfAllAcknowledgements", [](const Sight& s) {
+                  return s.info.type == PacketType::kAck && s.from == 1 && s.nth % 2 == 1;
+                }}),
+    [](const auto& pattern) { return pattern.param.name; });
+
+}  // namespace
+}  // namespace weir
