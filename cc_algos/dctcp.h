@@ -6,8 +6,8 @@
 //   cwnd  <- cwnd + MTU               for each window acknowledged; doubled a round below ssthresh
 //
 // A cut answers for all that was in flight then: the next one waits until that is acknowledged or
-// lost. (RFC 3168 section 6.1.2. The marks of one queue last a round trip, but not from the first to
-// the last packet of one round: a cut in each round would answer them twice.)
+// lost. (RFC 3168 section 6.1.2. The marks of one queue last a round trip, but not from the first
+// to the last packet of one round: a cut in each round would answer them twice.)
 //
 // Source: RFC 8257 sections 3.3 to 3.5; RFC 5681 for growth and time-outs; Alizadeh et al.,
 // SIGCOMM 2010.

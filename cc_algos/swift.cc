@@ -26,7 +26,8 @@ Swift::Swift(const FlowInfo& flow, const Config& config)
       max_window_(std::max(Ratio(flow.bdp(), flow.mtu) * config.max_window, 1.0)),
       timeout_limit_(config.timeout_limit),
       stale_after_(4 * flow.base_rtt),
-      rtt_(ToNanos(flow.base_rtt)) {
+      rtt_(ToNanos(flow.base_rtt)),
+      latest_rtt_(flow.base_rtt) {
   SetWindow(initial_window_);
 }
 
@@ -35,21 +36,22 @@ void Swift::OnAck(const AckSample& ack) {
   const double delay = ToNanos(ack.rtt);
   const double target_delay = target();
   rtt_ += (delay - rtt_) / 8;
+  latest_rtt_ = ack.rtt;
   if (delay < target_delay) {
     const double growth = ai_ * static_cast<double>(ack.newly_acked.count()) * packets_per_byte_;
     SetWindow(cwnd_ + (cwnd_ >= 1 ? growth / cwnd_ : growth));
-  } else if (ack.now >= next_cut_) {
+  } else if (ack.now - last_cut_ >= ack.rtt) {
     ++counters_[0];
     window_before_loss_ = 0;
-    Cut(ack.now, ack.rtt, std::max(1 - beta_ * (delay - target_delay) / delay, 1 - max_mdf_));
+    Cut(ack.now, std::max(1 - beta_ * (delay - target_delay) / delay, 1 - max_mdf_));
   }
 }
 
 void Swift::OnLoss(const LossSample& loss) {
-  if (loss.now < next_cut_) return;
+  if (loss.now - last_cut_ < latest_rtt_) return;
   ++counters_[1];
   window_before_loss_ = cwnd_;
-  Cut(loss.now, smoothed_rtt(), 1 - max_mdf_);
+  Cut(loss.now, 1 - max_mdf_);
 }
 
 void Swift::OnSpurious(const SpuriousSample&) {
@@ -62,9 +64,9 @@ void Swift::OnTimeout(const TimeoutSample& timeout) {
   if (timeout.consecutive >= timeout_limit_) {
     ++counters_[1];
     SetWindow(min_window_);
-  } else if (timeout.now >= next_cut_) {
+  } else if (timeout.now - last_cut_ >= latest_rtt_) {
     ++counters_[1];
-    Cut(timeout.now, smoothed_rtt(), 1 - max_mdf_);
+    Cut(timeout.now, 1 - max_mdf_);
   }
 }
 
@@ -88,8 +90,8 @@ double Swift::target() const {
   return base_target_ + std::clamp(scaling, 0.0, fs_range_);
 }
 
-void Swift::Cut(Time now, Duration rtt, double factor) {
-  next_cut_ = now + rtt;
+void Swift::Cut(Time now, double factor) {
+  last_cut_ = now;
   SetWindow(cwnd_ * factor);
 }
 

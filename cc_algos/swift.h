@@ -4,7 +4,7 @@
 //     fs_alpha = fs_range / (1/sqrt(fs_min) - 1/sqrt(fs_max)),  fs_beta = -fs_alpha / sqrt(fs_max)
 //   delay < target:   cwnd <- cwnd + ai n / cwnd           (+ ai n below one packet)
 //   otherwise:        cwnd <- cwnd max(1 - beta (delay - target)/delay, 1 - max_mdf)
-//   a loss:           cwnd <- cwnd (1 - max_mdf)           both at most once an RTT
+//   a loss:           cwnd <- cwnd (1 - max_mdf)           both only if now - last cut >= rtt
 //   a time-out:       as a loss; from the `timeout_limit`th in a row on, cwnd <- min_window
 //   cwnd < 1:         one packet each rtt / cwnd
 // with cwnd in packets and n packets acknowledged.
@@ -84,7 +84,7 @@ class Swift final : public CongestionControl {
 
  private:
   Duration smoothed_rtt() const { return Duration(static_cast<int64_t>(rtt_)); }
-  void Cut(Time now, Duration rtt, double factor);
+  void Cut(Time now, double factor);
   void SetWindow(double packets);
 
   // From the flow and the configuration. Delays are nanoseconds, windows packets.
@@ -104,9 +104,10 @@ class Swift final : public CongestionControl {
   Duration stale_after_;
 
   double cwnd_;
-  double rtt_;                     // smoothed by 1/8
+  double rtt_;  // smoothed by 1/8
+  Duration latest_rtt_;
   double window_before_loss_ = 0;  // 0: no loss to undo
-  Time next_cut_{INT64_MIN};       // one RTT after the last cut
+  Time last_cut_{INT64_MIN / 2};   // of the window; before all time, but not so far as to overflow
   Allowance allowance_;            // of cwnd_
   uint64_t counters_[2] = {};
 };

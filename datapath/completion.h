@@ -11,7 +11,7 @@ namespace weir {
 
 enum class Cause : uint8_t {
   kNone,
-  kNeverAnswered,    // the peer did not answer one open
+  kNeverAnswered,     // the peer did not answer one open
   kStoppedAnswering,  // the peer went silent; all retries are used up
   kNotListening,
   kNoRoom,
@@ -26,19 +26,32 @@ enum class Cause : uint8_t {
 };
 constexpr const char* Name(Cause cause) {
   switch (cause) {
-    case Cause::kNone: return "none";
-    case Cause::kNeverAnswered: return "the peer never answered";
-    case Cause::kStoppedAnswering: return "the peer stopped answering";
-    case Cause::kNotListening: return "refused: the peer is not listening";
-    case Cause::kNoRoom: return "refused: the peer has no free connection";
-    case Cause::kVersionMismatch: return "refused: the peer speaks another wire version";
-    case Cause::kFeatureMismatch: return "refused: the peer lacks a feature";
-    case Cause::kClosedByPeer: return "closed by the peer";
-    case Cause::kAbortedByPeer: return "aborted by the peer";
-    case Cause::kUnknownToPeer: return "the peer does not know this connection";
-    case Cause::kAborted: return "aborted here";
-    case Cause::kBadAddress: return "access outside a registered region";
-    case Cause::kTooLong: return "message longer than its receive buffer";
+    case Cause::kNone:
+      return "none";
+    case Cause::kNeverAnswered:
+      return "the peer never answered";
+    case Cause::kStoppedAnswering:
+      return "the peer stopped answering";
+    case Cause::kNotListening:
+      return "refused: the peer is not listening";
+    case Cause::kNoRoom:
+      return "refused: the peer has no free connection";
+    case Cause::kVersionMismatch:
+      return "refused: the peer speaks another wire version";
+    case Cause::kFeatureMismatch:
+      return "refused: the peer lacks a feature";
+    case Cause::kClosedByPeer:
+      return "closed by the peer";
+    case Cause::kAbortedByPeer:
+      return "aborted by the peer";
+    case Cause::kUnknownToPeer:
+      return "the peer does not know this connection";
+    case Cause::kAborted:
+      return "aborted here";
+    case Cause::kBadAddress:
+      return "access outside a registered region";
+    case Cause::kTooLong:
+      return "message longer than its receive buffer";
   }
   return "?";
 }
@@ -56,9 +69,9 @@ struct Completion {
   Event event = Event::kSent;
   Cause cause = Cause::kNone;
   WireId connection{};
-  uint64_t cookie = 0;   // of the message or buffer; of a notifying write: its message number
+  uint64_t cookie = 0;  // of the message or buffer; of a notifying write: its message number
   uint32_t bytes = 0;
-  uint32_t detail = 0;   // of a refusal: the Signals or the version
+  uint32_t detail = 0;  // of a refusal: the Signals or the version
 };
 
 // A ring of completions that never overflows: whoever may complete later reserves first.

@@ -9,9 +9,13 @@
 
 namespace weir {
 
+// A connection's id: its slot in the low bits, and above them which use of the slot it is.
+inline constexpr uint32_t kIndexBits = 20;
+inline constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
+
 enum class ConnectionState : uint8_t {
   kFree,
-  kOpening,   // open sent, not answered
+  kOpening,  // open sent, not answered
   kOpen,
   kDraining,  // Close was called: what was posted is still being sent
   kClosing,   // close sent, not answered
@@ -60,10 +64,10 @@ struct Connection {
   Sender sender;
   Receiver receiver;
 
-  uint32_t control = 0;       // Control bits
+  uint32_t control = 0;  // Control bits
   PathId control_path = 0;
-  bool in_control = false;    // in the endpoint's control list
-  bool in_ready = false;      // in the endpoint's ready list
+  bool in_control = false;  // in the endpoint's control list
+  bool in_ready = false;    // in the endpoint's ready list
   uint32_t control_next = 0;
   uint32_t ready_next = 0;
   uint32_t hash_next = 0;

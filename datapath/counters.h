@@ -33,7 +33,7 @@ struct Counters {
   uint64_t outside_window = 0;
   uint64_t no_buffer_drops = 0;  // no message state, no completion room
   // Frames that were dropped before any connection saw them.
-  uint64_t bad_frames = 0;       // short, not ours, field out of range
+  uint64_t bad_frames = 0;  // short, not ours, field out of range
   uint64_t bad_checksums = 0;
   uint64_t bad_versions = 0;
   uint64_t unknown_connections = 0;

@@ -7,19 +7,7 @@
 namespace weir {
 namespace {
 
-constexpr uint32_t kIndexBits = 20;
-constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
 constexpr uint32_t kPayloadMax = 9000;
-
-// At most this many packets of an open are lost in a row before the timeout is what counts.
-constexpr int kOpenBackoffMax = 8;
-
-template <size_t N>
-std::array<char, N> Padded(const char* text) {
-  std::array<char, N> out{};
-  for (size_t i = 0; i < N && text[i] != '\0'; ++i) out[i] = text[i];
-  return out;
-}
 
 uint32_t RoundUpToPowerOfTwo(uint32_t n) {
   uint32_t power = 1;
@@ -173,16 +161,17 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
   absl::StatusOr<Connection*> c = Live(id);
   if (!c.ok()) return c.status();
   if (!(*c)->established()) {
-    return absl::FailedPreconditionError("rebind: the connection is not open yet; wait for kOpened");
+    return absl::FailedPreconditionError(
+        "rebind: the connection is not open yet; wait for kOpened");
   }
   if (binding.cc == nullptr || binding.lb == nullptr || binding.paths == 0) {
     return absl::InvalidArgumentError("rebind: the binding names no algorithm, policy or path");
   }
   const Signals missing = (binding.cc->needs | binding.lb->needs).Without(config_.signals);
   if (!missing.empty()) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "rebind: %s with %s needs %s, which this port does not supply", binding.cc->name,
-        binding.lb->name, MissingSignals(missing)));
+    return absl::FailedPreconditionError(
+        absl::StrFormat("rebind: %s with %s needs %s, which this port does not supply",
+                        binding.cc->name, binding.lb->name, MissingSignals(missing)));
   }
   const ReceiverDuty duty = binding.cc->duty(FlowOf(**c), binding.cc_config);
   if (duty.scheduler != (*c)->duty_asked.scheduler ||
@@ -227,8 +216,8 @@ absl::Status CheckPostable(const Connection& c, uint32_t length) {
     return absl::FailedPreconditionError("the connection is not open (yet, or any more)");
   }
   if (length > kMessageMax) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "a message has at most %d bytes; split it into several", kMessageMax));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a message has at most %d bytes; split it into several", kMessageMax));
   }
   return absl::OkStatus();
 }
@@ -258,187 +247,6 @@ absl::Status Endpoint::PostReceive(Time now, WireId id, const ReceiveRequest& re
   if (!(*c)->receiver.Post(request)) return NoRoom();
   if ((*c)->established()) AfterEvent(now, **c);
   return absl::OkStatus();
-}
-
-// --- Connections ---
-
-uint32_t Endpoint::HashOf(const NetAddress& remote, WireId peer) const {
-  uint64_t hash = peer.value;
-  for (const uint8_t byte : remote.ip) hash = hash * 31 + byte;
-  return static_cast<uint32_t>(Mix64(hash)) & static_cast<uint32_t>(by_peer_.size() - 1);
-}
-
-Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding) {
-  if (free_.empty()) return nullptr;
-  // One completion for its beginning, one for its end.
-  if (!shared_.completions.Reserve()) return nullptr;
-  if (!shared_.completions.Reserve()) {
-    shared_.completions.Cancel();
-    return nullptr;
-  }
-  Connection& c = connections_[free_.back()];
-  free_.pop_back();
-  ++connections_live_;
-  ++c.generation;
-  c.id = WireId{(c.generation << kIndexBits) | c.index};
-  if (c.id.value == 0) c.id.value = (++c.generation << kIndexBits) | c.index;
-  c.peer = WireId{};
-  c.remote = remote;
-  c.binding = &binding;
-  c.Renew(shared_);
-  c.active = c.confirmed = false;
-  c.granted = 0;
-  c.retries = 0;
-  c.control = 0;
-  c.telemetry = c.payload_crc = false;
-  c.scheduler = 0;
-  c.retry_at = c.give_up_at = Time::Never();
-  // Packet numbers start near the wrap, so that it is always exercised.
-  const uint64_t random = Mix64(config_.seed ^ Mix64(c.id.value));
-  c.first_psn = Psn(0u - static_cast<uint32_t>(random % 512));
-  c.writer = FrameWriter(config_.address, remote, static_cast<uint16_t>(random >> 32));
-  c.control_path = static_cast<PathId>((random >> 48) % binding.paths);
-  c.payload_max = config_.payload_max;
-  return &c;
-}
-
-FlowInfo Endpoint::FlowOf(const Connection& c) const {
-  const uint32_t mtu = c.payload_max + DataOverhead(c.remote.v6, c.telemetry);
-  return {.mtu = Bytes(mtu),
-          .line_rate = config_.line_rate,
-          .base_rtt = config_.base_rtt,
-          .max_queue = config_.max_queue,
-          .trimming = config_.trimming,
-          .credit = c.binding->cc->receiver_half != nullptr,
-          .seed = Mix64(config_.seed ^ (uint64_t{c.id.value} << 20))};
-}
-
-LossRules Endpoint::RulesOf(const Connection& c) const {
-  const bool reorders = c.binding->lb->reordering != Reordering::kNever;
-  LossRules rules;
-  rules.by_order = c.binding->lb->reordering != Reordering::kAlways;
-  rules.reorder_window = config_.reorder_window;
-  if (rules.reorder_window == Duration(0)) {
-    const Duration queue = std::max(config_.max_queue, config_.base_rtt);
-    rules.reorder_window = reorders ? queue : config_.base_rtt / 4;
-  }
-  rules.rto_min = config_.rto_min;
-  rules.retries_max = config_.retries_max;
-  return rules;
-}
-
-OpenHeader Endpoint::ProposalOf(const Connection& c) const {
-  OpenHeader h;
-  h.type = c.active ? PacketType::kOpen : PacketType::kAccept;
-  const bool telemetry = c.active ? c.binding->cc->needs.Has(Signal::kTelemetry) : c.telemetry;
-  if (c.active ? config_.payload_crc : c.payload_crc) h.flags |= OpenHeader::kPayloadCrc;
-  if (telemetry) h.flags |= OpenHeader::kTelemetry;
-  h.to = c.peer;
-  h.from = c.id;
-  h.nonce = c.nonce;
-  h.first_psn = c.first_psn;
-  h.payload_max = c.payload_max;
-  h.window = Receiver::kWindow;
-  h.receives = c.receiver.receives();
-  const ReceiverDuty duty = c.binding->cc->duty(FlowOf(c), c.binding->cc_config);
-  h.ack_every = static_cast<uint32_t>(duty.ack_every.count());
-  h.cnp_interval = static_cast<uint32_t>(duty.cnp_interval.count());
-  h.scheduler = c.binding->cc->receiver_half == nullptr ? 0 : c.binding->cc->receiver_half->id;
-  h.algorithm = Padded<16>(c.binding->cc->name);
-  h.policy = Padded<16>(c.binding->lb->name);
-  return h;
-}
-
-// Both ends run it with the other's proposal.
-void Endpoint::Establish(Time now, Connection& c, const OpenHeader& h) {
-  c.peer = h.from;
-  c.payload_max = std::min(c.payload_max, h.payload_max);
-  c.payload_crc = config_.payload_crc && (h.flags & OpenHeader::kPayloadCrc) != 0;
-  c.telemetry = (h.flags & OpenHeader::kTelemetry) != 0;
-  c.scheduler = h.scheduler;
-  c.duty_asked = c.binding->cc->duty(FlowOf(c), c.binding->cc_config);
-  if (c.binding->cc->receiver_half != nullptr) {
-    c.duty_asked.scheduler = c.binding->cc->receiver_half->id;
-  }
-  c.state = ConnectionState::kOpen;
-  c.retry_at = c.give_up_at = Time::Never();
-  c.retries = 0;
-  c.receiver.Open({.id = c.id,
-                   .first_psn = h.first_psn,
-                   .duty = {.ack_every = Bytes(h.ack_every),
-                            .cnp_interval = Duration(h.cnp_interval),
-                            .scheduler = h.scheduler},
-                   .ack_delay = config_.ack_delay});
-  c.sender.Open(now, *pages_,
-                {.id = c.id,
-                 .binding = c.binding,
-                 .flow = FlowOf(c),
-                 .loss = RulesOf(c),
-                 .first_psn = c.first_psn,
-                 .payload_max = c.payload_max,
-                 .overhead = DataOverhead(c.remote.v6, c.telemetry),
-                 .window_limit = std::min<uint32_t>(h.window - 64u, TxWindow::kUsable),
-                 .receives = h.receives,
-                 .telemetry = c.telemetry,
-                 .payload_crc = c.payload_crc});
-}
-
-void Endpoint::End(Connection& c, Event event, Cause cause, uint32_t detail) {
-  // A connection that never opened has not used its first completion.
-  if (c.state == ConnectionState::kOpening) shared_.completions.Cancel();
-  shared_.completions.Push(
-      {.event = event, .cause = cause, .connection = c.id, .detail = detail});
-  Free(c);
-}
-
-void Endpoint::Free(Connection& c) {
-  if (c.state != ConnectionState::kOpening) c.sender.Release();
-  c.receiver.Release();
-  if (scheduler_ != nullptr && c.scheduler != 0) scheduler_->OnDone(now_, c.index);
-  if (!c.active) {
-    uint32_t* link = &by_peer_[HashOf(c.remote, c.peer)];
-    while (*link != c.index) link = &connections_[*link].hash_next;
-    *link = c.hash_next;
-  }
-  wheel_.Disarm(2 * c.index);
-  wheel_.Disarm(2 * c.index + 1);
-  c.state = ConnectionState::kFree;
-  c.control = 0;  // lists drop it when they come to it
-  free_.push_back(c.index);
-  --connections_live_;
-}
-
-void Endpoint::Retry(Time now, Connection& c) {
-  const bool opening = c.state == ConnectionState::kOpening;
-  const bool closing = c.state == ConnectionState::kClosing;
-  QueueControl(c, opening ? kSendOpen : closing ? kSendClose : kSendAccept);
-  const int shift = std::min(c.retries++, kOpenBackoffMax);
-  c.retry_at = now + config_.rto_min * (int64_t{1} << shift);
-}
-
-void Endpoint::StartClosing(Time now, Connection& c) {
-  c.state = ConnectionState::kClosing;
-  c.confirmed = true;  // the close takes the place of the accept
-  c.give_up_at = now + config_.open_timeout;
-  c.retries = 0;
-  Retry(now, c);
-}
-
-void Endpoint::HandleConnectionTimer(Time now, Connection& c) {
-  if (c.give_up_at <= now) {
-    if (c.state == ConnectionState::kOpening) return End(c, Event::kFailed, Cause::kNeverAnswered);
-    ReplyAbort(c.remote, c.peer, kOurDecision);
-    return End(c, Event::kFailed, Cause::kStoppedAnswering);
-  }
-  if (c.retry_at <= now) Retry(now, c);
-  if (c.established()) {
-    c.receiver.HandleTimer(now);
-    if (!c.sender.HandleTimer(now)) {
-      ReplyAbort(c.remote, c.peer, kOurDecision);
-      return End(c, Event::kFailed, Cause::kStoppedAnswering);
-    }
-  }
-  AfterEvent(now, c);
 }
 
 }  // namespace weir

@@ -38,18 +38,18 @@ struct EndpointConfig {
   ConfigBlob credit_config{};
 
   // What is known of the network.
-  Rate line_rate{};       // > 0
-  Duration base_rtt{};    // > 0
-  Duration max_queue{};   // longest wait in all queues of a path; 0: one base RTT is assumed
+  Rate line_rate{};      // > 0
+  Duration base_rtt{};   // > 0
+  Duration max_queue{};  // longest wait in all queues of a path; 0: one base RTT is assumed
   bool trimming = false;
   Signals signals = Signal::kMarkEcho | Signal::kCnp | Signal::kRtt | Signal::kCredit;
 
-  uint16_t payload_max = 4096;  // bytes a packet
-  bool payload_crc = false;     // CRC-32C over payloads, too
-  Duration reorder_window{};    // 0: derived from policy and network
-  Duration rto_min{};           // 0: base RTT, all queues and the peer's delay
-  Duration ack_delay{};         // 0: one base RTT
-  Duration tx_slack = Nanos(500);  // most that a frame waits in the port's ring
+  uint16_t payload_max = 4096;            // bytes a packet
+  bool payload_crc = false;               // CRC-32C over payloads, too
+  Duration reorder_window{};              // 0: derived from policy and network
+  Duration rto_min{};                     // 0: base RTT, all queues and the peer's delay
+  Duration ack_delay{};                   // 0: one base RTT
+  Duration tx_slack = Nanos(500);         // most that a frame waits in the port's ring
   Duration stall_threshold = Micros(50);  // polled later than this: a host stall
   Duration open_timeout = Seconds(1);     // for opening; for closing, too
   int retries_max = 8;
@@ -175,8 +175,8 @@ class Endpoint {
   std::unique_ptr<Pool<TxPage>> own_pages_;
   Pool<TxPage>* pages_;
   std::deque<Connection> connections_;  // of fixed size; a connection does not move
-  std::vector<uint32_t> free_;     // indices, a stack
-  std::vector<uint32_t> by_peer_;  // hash heads
+  std::vector<uint32_t> free_;          // indices, a stack
+  std::vector<uint32_t> by_peer_;       // hash heads
   uint32_t connections_live_ = 0;
   uint32_t regions_used_ = 0;
 

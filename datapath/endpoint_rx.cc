@@ -21,10 +21,17 @@ void Endpoint::NoteStall(Time now, Time since) {
 
 bool Endpoint::CountBad(WireError error) {
   switch (error) {
-    case WireError::kNone: return false;
-    case WireError::kChecksum: ++shared_.counters.bad_checksums; break;
-    case WireError::kVersion: ++shared_.counters.bad_versions; break;
-    default: ++shared_.counters.bad_frames; break;
+    case WireError::kNone:
+      return false;
+    case WireError::kChecksum:
+      ++shared_.counters.bad_checksums;
+      break;
+    case WireError::kVersion:
+      ++shared_.counters.bad_versions;
+      break;
+    default:
+      ++shared_.counters.bad_frames;
+      break;
   }
   return true;
 }
@@ -38,19 +45,26 @@ void Endpoint::HandleFrame(Time now, const Frame& frame) {
     return;
   }
   switch (info.type) {
-    case PacketType::kData: return HandleData(now, frame, info);
-    case PacketType::kAck: return HandleAck(now, frame, info);
-    case PacketType::kTrimNotice: return HandleTrimNotice(now, info);
-    case PacketType::kOpen: return HandleOpen(now, info);
-    case PacketType::kAccept: return HandleAccept(now, info);
-    case PacketType::kRefuse: return HandleRefuse(info);
+    case PacketType::kData:
+      return HandleData(now, frame, info);
+    case PacketType::kAck:
+      return HandleAck(now, frame, info);
+    case PacketType::kTrimNotice:
+      return HandleTrimNotice(now, info);
+    case PacketType::kOpen:
+      return HandleOpen(now, info);
+    case PacketType::kAccept:
+      return HandleAccept(now, info);
+    case PacketType::kRefuse:
+      return HandleRefuse(info);
     case PacketType::kCnp:
     case PacketType::kCredit:
     case PacketType::kCreditRequest:
     case PacketType::kProbe:
     case PacketType::kClose:
     case PacketType::kCloseAck:
-    case PacketType::kAbort: return HandleControl(now, frame, info);
+    case PacketType::kAbort:
+      return HandleControl(now, frame, info);
   }
   CountBad(WireError::kField);
 }
@@ -79,8 +93,8 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
   if (info.trimmed) {
     HandleTrimmed(*c, h, info);
   } else {
-    const size_t header = kDataHeaderBytes +
-                          ((h.flags & DataHeader::kTelemetry) != 0 ? kTelemetryBytes : 0);
+    const size_t header =
+        kDataHeaderBytes + ((h.flags & DataHeader::kTelemetry) != 0 ? kTelemetryBytes : 0);
     std::span<const std::byte> payload(frame.payload, frame.payload_size);
     if (frame.payload_size == 0) payload = info.packet.subspan(header);
     if (payload.size() < h.payload) {
@@ -153,13 +167,19 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
     return;
   }
   switch (h.type) {
-    case PacketType::kCnp: c->sender.HandleCnp(now); break;
-    case PacketType::kCredit: c->sender.HandleCredit(now, h.value); break;
+    case PacketType::kCnp:
+      c->sender.HandleCnp(now);
+      break;
+    case PacketType::kCredit:
+      c->sender.HandleCredit(now, h.value);
+      break;
     case PacketType::kCreditRequest:
       Demand(now, *c, h.value);
       QueueControl(*c, kSendCredit);  // what was granted before may have been lost
       break;
-    case PacketType::kProbe: c->receiver.HandleProbe(frame.rx_time, h.value); break;
+    case PacketType::kProbe:
+      c->receiver.HandleProbe(frame.rx_time, h.value);
+      break;
     case PacketType::kCloseAck:
       if (c->state == ConnectionState::kClosing) End(*c, Event::kClosed, Cause::kNone);
       return;
@@ -171,15 +191,16 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       }
       return End(*c, Event::kFailed, unknown ? Cause::kUnknownToPeer : Cause::kAbortedByPeer);
     }
-    default: return;
+    default:
+      return;
   }
   AfterEvent(now, *c);
 }
 
 void Endpoint::HandleClose(const FrameInfo& info, const ControlHeader& h) {
   // Answered without a connection, too: our first answer may have been lost.
-  QueueReply({.to = info.from,
-              .control = {.type = PacketType::kCloseAck, .to = h.from, .from = h.to}});
+  QueueReply(
+      {.to = info.from, .control = {.type = PacketType::kCloseAck, .to = h.from, .from = h.to}});
   Connection* c = FindLive(h.to);
   if (c == nullptr || !c->established()) return;
   // When both close at once, each sees its own close succeed.
@@ -189,8 +210,8 @@ void Endpoint::HandleClose(const FrameInfo& info, const ControlHeader& h) {
 
 RefuseCause Endpoint::CheckOpen(const OpenHeader& h, uint32_t& detail) const {
   if (!config_.listen) return RefuseCause::kNotListening;
-  const bool scheduler_here = h.scheduler == 0 ||
-                              (config_.credit != nullptr && config_.credit->id == h.scheduler);
+  const bool scheduler_here =
+      h.scheduler == 0 || (config_.credit != nullptr && config_.credit->id == h.scheduler);
   if (!scheduler_here) {
     detail = Signals(Signal::kCredit).bits();
     return RefuseCause::kFeature;
@@ -246,8 +267,8 @@ void Endpoint::HandleAccept(Time now, const FrameInfo& info) {
     return ReplyAbort(info.from, h.from, kUnknownHere);
   }
   uint32_t missing = 0;
-  const bool scheduler_here = h.scheduler == 0 ||
-                              (config_.credit != nullptr && config_.credit->id == h.scheduler);
+  const bool scheduler_here =
+      h.scheduler == 0 || (config_.credit != nullptr && config_.credit->id == h.scheduler);
   if (!scheduler_here) missing = Signals(Signal::kCredit).bits();
   const bool needs_telemetry = c->binding->cc->needs.Has(Signal::kTelemetry);
   if (needs_telemetry && (h.flags & OpenHeader::kTelemetry) == 0) {
@@ -271,10 +292,17 @@ void Endpoint::HandleRefuse(const FrameInfo& info) {
   if (c == nullptr || c->state != ConnectionState::kOpening || c->nonce != h.nonce) return;
   Cause cause = Cause::kNotListening;
   switch (h.cause) {
-    case RefuseCause::kNotListening: break;
-    case RefuseCause::kNoRoom: cause = Cause::kNoRoom; break;
-    case RefuseCause::kVersion: cause = Cause::kVersionMismatch; break;
-    case RefuseCause::kFeature: cause = Cause::kFeatureMismatch; break;
+    case RefuseCause::kNotListening:
+      break;
+    case RefuseCause::kNoRoom:
+      cause = Cause::kNoRoom;
+      break;
+    case RefuseCause::kVersion:
+      cause = Cause::kVersionMismatch;
+      break;
+    case RefuseCause::kFeature:
+      cause = Cause::kFeatureMismatch;
+      break;
   }
   End(*c, Event::kFailed, cause, h.detail);
 }

@@ -198,7 +198,8 @@ uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, std::by
   ControlHeader h{.to = c.peer, .from = c.id};
   switch (bit) {
     case kSendOpen:
-    case kSendAccept: return c.writer.Write(ProposalOf(c), c.control_path, out);
+    case kSendAccept:
+      return c.writer.Write(ProposalOf(c), c.control_path, out);
     case kSendAck: {
       AckHeader ack;
       ack.to = c.peer;

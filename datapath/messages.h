@@ -20,8 +20,8 @@ struct TxMessage {
   uint32_t number = 0;
   const std::byte* data = nullptr;  // nullptr: content does not matter
   uint32_t length = 0;
-  uint32_t pieces = 0;        // packets it takes, >= 1
-  uint32_t pieces_sent = 0;   // at least once
+  uint32_t pieces = 0;       // packets it takes, >= 1
+  uint32_t pieces_sent = 0;  // at least once
   uint32_t pieces_acked = 0;
   uint32_t target = 0;   // region (write) or ordinal among the sends
   uint64_t address = 0;  // in the region
@@ -32,8 +32,8 @@ struct TxMessage {
 
 // A buffer posted for a send of the peer, or a notifying write of several packets that has begun.
 struct RxMessage {
-  uint32_t next = 0;  // Pool
-  uint32_t key = 0;   // ordinal (buffer) or message number (write)
+  uint32_t next = 0;          // Pool
+  uint32_t key = 0;           // ordinal (buffer) or message number (write)
   std::byte* data = nullptr;  // nullptr: content does not matter
   uint32_t capacity = 0;      // of the buffer
   uint32_t length = 0;        // of the message; known from its first packet

@@ -26,7 +26,7 @@ struct Frame {
   uint32_t size = 0;
   uint32_t payload_size = 0;  // of a payload that stands apart; 0: it follows the headers
   const std::byte* payload = nullptr;
-  Time rx_time{};  // received: when it arrived at the port
+  Time rx_time{};   // received: when it arrived at the port
   PathId path = 0;  // to send: the path chosen
   FrameClass cls = FrameClass::kData;
   void* owner = nullptr;  // the driver's

@@ -21,8 +21,7 @@ class Pool {
   static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= 64);
 
   explicit Pool(uint32_t capacity)
-      : items_(static_cast<T*>(AllocateLarge(capacity * sizeof(T)))),
-        capacity_(capacity) {}
+      : items_(static_cast<T*>(AllocateLarge(capacity * sizeof(T)))), capacity_(capacity) {}
   ~Pool() { FreeLarge(items_, capacity_ * sizeof(T)); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;

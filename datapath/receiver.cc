@@ -291,10 +291,8 @@ bool Receiver::AddToWrite(const DataHeader& h) {
     writes_.RemoveAfter(shared_.rx_messages, before);
     shared_.rx_messages.Give(index);
   }
-  shared_.completions.Push({.event = Event::kReceived,
-                            .connection = id_,
-                            .cookie = h.message,
-                            .bytes = h.length});
+  shared_.completions.Push(
+      {.event = Event::kReceived, .connection = id_, .cookie = h.message, .bytes = h.length});
   return true;
 }
 

@@ -11,7 +11,8 @@ constexpr uint32_t kOrderTolerance = 3;
 // A pacer that was served late makes up for at most this much.
 constexpr Duration kPaceCatchUp = Micros(1);
 constexpr int kBackoffMax = 6;  // the time-out grows to 2^6 times its first value
-// A probe goes out after so many smoothed round trips of silence. Source: RFC 8985 section 7.2.
+// A probe goes out so many smoothed round trips after the last packet. Source: RFC 8985
+// section 7.2. Departure: acknowledgements of earlier packets do not put it off.
 constexpr int kProbeRtts = 2;
 constexpr int kProbeBackoffMax = 10;  // the interval grows to 2^10 times that
 
@@ -19,9 +20,12 @@ uint32_t CeilDiv(uint64_t a, uint64_t b) { return static_cast<uint32_t>((a + b -
 
 PathEvent EventOf(LossCause cause) {
   switch (cause) {
-    case LossCause::kTrim: return PathEvent::kTrimmed;
-    case LossCause::kTrimLastHop: return PathEvent::kTrimmedLastHop;
-    default: return PathEvent::kLost;
+    case LossCause::kTrim:
+      return PathEvent::kTrimmed;
+    case LossCause::kTrimLastHop:
+      return PathEvent::kTrimmedLastHop;
+    default:
+      return PathEvent::kLost;
   }
 }
 
@@ -294,20 +298,21 @@ void Sender::TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work) 
   stats_.marked_bytes += static_cast<uint64_t>(work.marked.count());
   if (work.spurious > Bytes(0)) {
     // The window in which we wait for stragglers was too short.
-    reorder_window_ = std::min(reorder_window_ + rtt_.min() / 4,
-                               std::max(loss_.reorder_window, rtt_.smoothed()));
+    reorder_window_ =
+        std::min(reorder_window_ + rtt_.min() / 4, std::max(loss_.reorder_window, rtt_.smoothed()));
     cc_->OnSpurious({.now = now, .round = round_, .bytes = work.spurious});
   }
-  cc_->OnAck({.now = now,
-              .round = round_,
-              .newly_acked = work.acked,
-              .newly_marked = work.marked,
-              .in_flight = in_flight_,
-              .rtt = work.rtt,
-              .limit = limit_,
-              .host_stall = work.rtt == Duration(0) && now < shared_.stalled_until + rtt_.smoothed(),
-              .path = work.rtt_path,
-              .telemetry = std::span(ack.telemetry.data(), ack.records)});
+  cc_->OnAck(
+      {.now = now,
+       .round = round_,
+       .newly_acked = work.acked,
+       .newly_marked = work.marked,
+       .in_flight = in_flight_,
+       .rtt = work.rtt,
+       .limit = limit_,
+       .host_stall = work.rtt == Duration(0) && now < shared_.stalled_until + rtt_.smoothed(),
+       .path = work.rtt_path,
+       .telemetry = std::span(ack.telemetry.data(), ack.records)});
   RefreshAllowance();
 }
 
@@ -400,8 +405,7 @@ Time Sender::RtoDeadline() const {
 Time Sender::ProbeDeadline() const {
   const bool waits = !window_.in_flight.empty() || BlockedByReceives();
   if (!waits || probe_due_) return Time::Never();
-  const Time from =
-      std::max({last_sent_, last_progress_, shared_.stalled_until, probe_sent_});
+  const Time from = std::max({last_sent_, shared_.stalled_until, probe_sent_});
   const Duration interval = kProbeRtts * rtt_.smoothed() + flow_.base_rtt / 2;
   return from + interval * (int64_t{1} << std::min(probes_in_row_, kProbeBackoffMax));
 }
@@ -451,8 +455,7 @@ void Sender::HandleTimeout(Time now) {
     ++shared_.counters.lost_by_timeout;
     DeclareLost(now, slot, PathEvent::kTimeout);
   }
-  cc_->OnTimeout(
-      {.now = now, .round = round_, .lost = lost, .consecutive = timeouts_in_row_});
+  cc_->OnTimeout({.now = now, .round = round_, .lost = lost, .consecutive = timeouts_in_row_});
   RefreshAllowance();
 }
 
@@ -497,7 +500,8 @@ void Sender::EnterIdleIfDone(Time now) {
 void Sender::LeaveIdle(Time now) {
   if (!was_idle_) return;
   was_idle_ = false;
-  last_progress_ = heard_at_ = now;
+  last_progress_ = heard_at_ = probe_sent_ = now;
+  probe_under_way_ = false;
   cc_->OnResume(now, now - idle_since_);
   RefreshAllowance();
 }

@@ -48,7 +48,7 @@ struct SenderSetup {
 
 // Per-connection figures for reports.
 struct SenderStats {
-  uint64_t packets = 0;        // first transmissions
+  uint64_t packets = 0;  // first transmissions
   uint64_t retransmits = 0;
   uint64_t spurious = 0;
   uint64_t trims = 0;
@@ -162,12 +162,12 @@ class Sender {
   uint32_t open_head_ = Pool<TxMessage>::kNone;
   uint32_t open_tail_ = Pool<TxMessage>::kNone;
   uint32_t unsent_ = Pool<TxMessage>::kNone;
-  uint64_t unsent_bytes_ = 0;    // payload not yet sent once
-  uint32_t unsent_pieces_ = 0;   // the packets it takes
-  uint64_t lost_bytes_ = 0;      // in window_.lost, on the wire
+  uint64_t unsent_bytes_ = 0;   // payload not yet sent once
+  uint32_t unsent_pieces_ = 0;  // the packets it takes
+  uint64_t lost_bytes_ = 0;     // in window_.lost, on the wire
   uint32_t next_message_ = 0;
-  uint32_t next_send_ = 0;       // ordinal of the next posted send
-  uint32_t receives_ = 0;        // ordinals below have a buffer at the peer
+  uint32_t next_send_ = 0;  // ordinal of the next posted send
+  uint32_t receives_ = 0;   // ordinals below have a buffer at the peer
 
   int64_t round_ = 0;
   uint32_t next_send_seq_ = 0;
@@ -191,7 +191,7 @@ class Sender {
   Time heard_at_{};        // or left idle
   uint32_t probe_number_ = 0;
   bool probe_under_way_ = false;
-  Time probe_sent_{};  // of the latest probe
+  Time probe_sent_{};  // of the latest probe, if none was sent since idle: when that ended
   uint32_t probe_seq_ = 0;
 
   uint32_t granted_ = 0;  // by the receiver, cumulative, kCreditUnit

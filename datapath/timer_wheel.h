@@ -65,9 +65,7 @@ class TimerWheel {
   }
 
   // Which timer is probably next; kNone if it is not nearly due. Only a hint: for prefetching.
-  Id Peek() const {
-    return occupied_[0] == 0 ? kNone : heads_[0][FirstSlot(0)];
-  }
+  Id Peek() const { return occupied_[0] == 0 ? kNone : heads_[0][FirstSlot(0)]; }
 
   // A time no later than the earliest deadline, exact when that timer is nearly due; Never if none.
   Time Earliest() const {
@@ -103,9 +101,7 @@ class TimerWheel {
     uint8_t slot = 0;
   };
 
-  int LowestLevel() const {
-    return levels_ == 0 ? kLevels : std::countr_zero(levels_);
-  }
+  int LowestLevel() const { return levels_ == 0 ? kLevels : std::countr_zero(levels_); }
   int FirstSlot(int level) const { return std::countr_zero(occupied_[level]); }
   // When the clock enters that slot. Slots ahead of the clock's own digit only, so no wrap.
   int64_t SlotStart(int level, int slot) const {

@@ -100,9 +100,7 @@ class TxWindow {
   void Remove(List& list, uint16_t slot);
 
  private:
-  bool HasPage(Psn psn) const {
-    return pages_[Slot(psn) / kPageRecords] != Pool<TxPage>::kNone;
-  }
+  bool HasPage(Psn psn) const { return pages_[Slot(psn) / kPageRecords] != Pool<TxPage>::kNone; }
 
   Pool<TxPage>* pool_ = nullptr;  // the endpoint's
   Psn una_{};

@@ -19,9 +19,9 @@ inline constexpr uint8_t kWireVersion = 1;
 inline constexpr uint16_t kUdpPort = 14971;  // our own; RoCEv2 has 4791, UET 4793
 
 // Code points of the DSCP field; a network's configuration must agree.
-inline constexpr uint8_t kDscpData = 4;         // may be trimmed
-inline constexpr uint8_t kDscpRetransmit = 8;   // may be trimmed
-inline constexpr uint8_t kDscpTrimmed = 12;     // set by the switch that cut the payload
+inline constexpr uint8_t kDscpData = 4;        // may be trimmed
+inline constexpr uint8_t kDscpRetransmit = 8;  // may be trimmed
+inline constexpr uint8_t kDscpTrimmed = 12;    // set by the switch that cut the payload
 inline constexpr uint8_t kDscpTrimmedLastHop = 16;
 inline constexpr uint8_t kDscpControl = 46;
 inline constexpr uint8_t kEcnCapable = 2;  // ECT(0)
@@ -76,12 +76,12 @@ struct DataHeader {
   uint16_t payload = 0;  // bytes, also when the switch cut them off
   WireId to{};
   Psn psn{};
-  uint8_t attempt = 0;      // 0: first transmission; modulo 256
-  uint64_t address = 0;     // 48 bits; in the region (write) or the message (send)
-  uint32_t message = 0;     // counts the connection's messages; wraps
-  uint32_t length = 0;      // of the message
-  uint32_t target = 0;      // region (write) or ordinal among the sends, wrapping
-  uint32_t demand = 0;      // credit asked for so far; kCreditUnit
+  uint8_t attempt = 0;   // 0: first transmission; modulo 256
+  uint64_t address = 0;  // 48 bits; in the region (write) or the message (send)
+  uint32_t message = 0;  // counts the connection's messages; wraps
+  uint32_t length = 0;   // of the message
+  uint32_t target = 0;   // region (write) or ordinal among the sends, wrapping
+  uint32_t demand = 0;   // credit asked for so far; kCreditUnit
   uint32_t payload_crc = 0;
 };
 
@@ -94,11 +94,11 @@ struct AckHeader {
   static constexpr uint8_t kProbeEcho = 2;  // answers the probe numbered `echo`
 
   uint8_t flags = 0;
-  uint8_t words = 0;  // [0, kSackWords]
+  uint8_t words = 0;    // [0, kSackWords]
   uint8_t records = 0;  // [0, kMaxHops] switch records
   WireId to{};
-  Psn cumulative{};       // all before it have arrived
-  Psn base{};             // of the words; a multiple of 64
+  Psn cumulative{};  // all before it have arrived
+  Psn base{};        // of the words; a multiple of 64
   Psn echo{};
   uint8_t attempt = 0;
   Duration hold{};        // from the echoed packet's arrival to this packet's departure
@@ -134,16 +134,16 @@ struct OpenHeader {
   static constexpr uint8_t kPayloadCrc = 1;
   static constexpr uint8_t kTelemetry = 2;
   uint8_t flags = 0;
-  WireId to{};    // 0 in an open
+  WireId to{};  // 0 in an open
   WireId from{};
-  uint64_t nonce = 0;       // of this attempt to connect
+  uint64_t nonce = 0;  // of this attempt to connect
   Psn first_psn{};
-  uint16_t payload_max = 0;  // bytes of payload a packet
-  uint16_t window = 0;       // packets its receive half tracks
-  uint32_t receives = 0;     // as in AckHeader
-  uint32_t ack_every = 0;    // bytes; what the peer's receive half is asked to do:
-  uint32_t cnp_interval = 0; // ns; 0: no CNPs
-  uint16_t scheduler = 0;    // credit; 0: none
+  uint16_t payload_max = 0;          // bytes of payload a packet
+  uint16_t window = 0;               // packets its receive half tracks
+  uint32_t receives = 0;             // as in AckHeader
+  uint32_t ack_every = 0;            // bytes; what the peer's receive half is asked to do:
+  uint32_t cnp_interval = 0;         // ns; 0: no CNPs
+  uint16_t scheduler = 0;            // credit; 0: none
   std::array<char, 16> algorithm{};  // names, for the peer's records; zero-padded
   std::array<char, 16> policy{};
 };

@@ -1,32 +1,16 @@
 // From TOML text to an Experiment.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
 
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "cc_algos/registry.h"
-#include "lb_policies/registry.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/load_parts.h"
-#include "testbed/experiment/quantity_text.h"
 #include "testbed/experiment/table_reader.h"
 
 namespace weir {
 namespace {
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path)) {
-    return absl::NotFoundError(path + ": no such file, or it can't be read; check the path");
-  }
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // One value of an override: true, 12, 0.5 and [..] are themselves, the rest is a string.
 void Insert(toml::table& table, const std::string& key, const std::string& text) {
@@ -69,106 +53,6 @@ absl::Status ApplyOverride(toml::table& root, const std::string& text) {
     }
     path = path.substr(dot + 1);
   }
-}
-
-std::string PathFrom(const std::string& file, const std::string& path) {
-  const std::filesystem::path p(path);
-  if (p.is_absolute()) return path;
-  return (std::filesystem::path(file).parent_path() / p).string();
-}
-
-void ReadShape(TableReader& r, int kind, Topology& out) {
-  const auto common = [&r](auto& shape) {
-    r.Speed("rate", shape.rate);
-    r.Time("delay", shape.delay);
-  };
-  if (kind == 0) {
-    SingleBottleneckShape shape;
-    common(shape);
-    r.Integer("senders", 1, 100'000, shape.senders);
-    out = SingleBottleneck(shape);
-  } else if (kind == 1) {
-    DumbbellShape shape;
-    common(shape);
-    shape.bottleneck = shape.rate;
-    r.Integer("pairs", 1, 100'000, shape.pairs);
-    r.Speed("bottleneck", shape.bottleneck);
-    out = Dumbbell(shape);
-  } else if (kind == 2) {
-    LeafSpineShape shape;
-    common(shape);
-    r.Integer("leaves", 1, 4096, shape.leaves);
-    r.Integer("hosts_per_leaf", 1, 4096, shape.hosts_per_leaf);
-    r.Integer("spines", 1, 4096, shape.spines);
-    r.Integer("bundle", 1, 64, shape.bundle);
-    r.Speed("uplink_rate", shape.uplink_rate);
-    out = LeafSpine(shape);
-  } else {
-    FatTreeShape shape;
-    common(shape);
-    r.Integer("pods", 1, 1024, shape.pods);
-    r.Integer("leaves_per_pod", 1, 1024, shape.leaves_per_pod);
-    r.Integer("aggs_per_pod", 1, 1024, shape.aggs_per_pod);
-    r.Integer("hosts_per_leaf", 1, 1024, shape.hosts_per_leaf);
-    r.Integer("cores", 1, 65536, shape.cores);
-    r.Speed("uplink_rate", shape.uplink_rate);
-    r.Speed("core_rate", shape.core_rate);
-    if (shape.cores % shape.aggs_per_pod != 0) {
-      return r.FailKey("cores", absl::StrFormat("is %d; it must be a multiple of aggs_per_pod, %d",
-                                                shape.cores, shape.aggs_per_pod));
-    }
-    out = FatTree(shape);
-  }
-}
-
-void ReadFabric(TableReader& r, FabricSpec& out) {
-  std::string file;
-  r.String("file", file);
-  int kind = 2;
-  const bool named = r.Has("topology");
-  r.Choice("topology", {"single_bottleneck", "dumbbell", "leaf_spine", "fat_tree"}, kind);
-  if (!file.empty()) {
-    if (named) r.FailKey("file", "and topology exclude each other; drop one");
-    const absl::StatusOr<std::string> text = ReadFile(PathFrom(r.file(), file));
-    if (!text.ok()) return r.FailKey("file", std::string(text.status().message()));
-    absl::StatusOr<Topology> topology = ParseTopo(*text, file);
-    if (!topology.ok()) return r.FailKey("file", std::string(topology.status().message()));
-    out.topology = *std::move(topology);
-  } else {
-    ReadShape(r, kind, out.topology);
-  }
-  SwitchConfig& s = out.switches;
-  s.trimming = true;
-  r.Bool("trimming", s.trimming);
-  r.Bool("telemetry", s.telemetry);
-  r.DepthOf("queue_limit", out.queue_limit);
-  r.DepthOf("control_limit", out.control_limit);
-  r.DepthOf("buffer", out.buffer);
-  r.Number("alpha", 0.001, 1000, s.alpha);
-  r.Bool("marking", out.marking);
-  r.DepthOf("mark_min", out.mark_min);
-  r.DepthOf("mark_max", out.mark_max);
-  r.Number("mark_probability", 0, 1, s.mark_probability);
-  r.Bool("mark_on_enqueue", s.mark_on_enqueue);
-  int last_hop = 0;
-  r.Choice("mark_last_hop", {"auto", "on", "off"}, last_hop);
-  out.mark_last_hop = static_cast<FabricSpec::LastHop>(last_hop);
-  r.Bool("pfc", s.pfc);
-  r.DepthOf("pfc_xoff", out.pfc_xoff);
-  r.Number("pfc_alpha", 0.0001, 100, s.pfc_alpha);
-  int balancing = 0;
-  r.Choice("balancing", {"ecmp", "adaptive", "round_robin"}, balancing);
-  s.balancing = static_cast<SwitchBalancing>(balancing);
-  r.Bool("same_seed", s.same_seed);
-  r.Time("reroute_after", s.reroute_after);
-  if (s.pfc && s.trimming && r.Has("trimming")) {
-    r.FailKey("pfc", "and trimming exclude each other: a lossless queue never trims");
-  }
-  if (s.pfc) s.trimming = false;
-  if (s.pfc && out.buffer.zero() && out.pfc_xoff.zero()) {
-    r.FailKey("pfc", "needs a buffer (buffer = \"16MB\") or a fixed pfc_xoff");
-  }
-  r.Finish();
 }
 
 void ReadTraffic(TableReader& r, TrafficSpec& out) {
@@ -214,69 +98,6 @@ void ReadTransport(TableReader& r, TransportSpec& out) {
   r.Time("rto_min", out.rto_min);
   r.Time("ack_delay", out.ack_delay);
   r.Integer("retries", 1, 100, out.retries_max);
-  r.Finish();
-}
-
-// Sets parameters by their names in the plug-in's own table.
-void ReadParams(TableReader& arm, const std::string& key, std::span<const ParamSpec> specs,
-                const std::string& plugin, ConfigBlob& config,
-                std::vector<std::pair<std::string, std::string>>& written) {
-  const toml::table* table = arm.Table(key);
-  if (table == nullptr) return;
-  std::vector<std::string> names;
-  for (const ParamSpec& spec : specs) names.emplace_back(spec.name);
-  for (const auto& [name_key, node] : *table) {
-    const std::string name(name_key.str());
-    const auto spec = std::find_if(specs.begin(), specs.end(),
-                                   [&](const ParamSpec& s) { return name == s.name; });
-    if (spec == specs.end()) {
-      const std::string near = Nearest(name, names);
-      arm.Fail(&node, absl::StrFormat("%s: %s has no parameter \"%s\"; %s", key, plugin, name,
-                                      near.empty() ? "it has " + absl::StrJoin(names, ", ")
-                                                   : "did you mean \"" + near + "\"?"));
-      return;
-    }
-    std::ostringstream text;
-    if (node.is_string()) {
-      text << node.as_string()->get();
-    } else {
-      node.visit([&text](const auto& value) {
-        if constexpr (toml::is_value<decltype(value)>) text << value;
-      });
-    }
-    const absl::StatusOr<double> value = ParseParam(*spec, text.str());
-    if (!value.ok()) {
-      arm.Fail(&node, key + "." + name + ": " + std::string(value.status().message()));
-      return;
-    }
-    spec->set(config.data(), *value);
-    written.emplace_back(name, text.str());
-  }
-}
-
-template <class Entry, class Find, class All>
-const Entry* Lookup(TableReader& r, const std::string& key, const std::string& kind,
-                    std::string name, Find find, All all) {
-  r.String(key, name);
-  if (const Entry* entry = find(name.c_str())) return entry;
-  std::vector<std::string> names;
-  for (const Entry& entry : all) names.emplace_back(entry.name);
-  r.FailKey(key, absl::StrFormat("there is no %s \"%s\"; choose one of %s", kind, name,
-                                 absl::StrJoin(names, ", ")));
-  return &all[0];
-}
-
-void ReadArm(TableReader& r, Arm& out) {
-  Binding& b = out.binding;
-  b.cc = Lookup<CcEntry>(r, "cc", "algorithm", "nscc", FindCc, AllCc());
-  b.lb = Lookup<LbEntry>(r, "lb", "policy", "reps", FindLb, AllLb());
-  b.cc_config = b.cc->defaults();
-  b.lb_config = b.lb->defaults();
-  ReadParams(r, "cc_params", b.cc->params, b.cc->name, b.cc_config, out.cc_set);
-  ReadParams(r, "lb_params", b.lb->params, b.lb->name, b.lb_config, out.lb_set);
-  r.Integer("paths", 1, 65536, b.paths);
-  out.name = std::string(b.cc->name) + "/" + b.lb->name;
-  r.String("name", out.name);
   r.Finish();
 }
 
@@ -351,6 +172,22 @@ absl::StatusOr<Experiment> FromTable(const toml::table& table, const std::string
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path)) {
+    return absl::NotFoundError(path + ": no such file, or it can't be read; check the path");
+  }
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string PathFrom(const std::string& file, const std::string& path) {
+  const std::filesystem::path p(path);
+  if (p.is_absolute()) return path;
+  return (std::filesystem::path(file).parent_path() / p).string();
+}
 
 absl::StatusOr<Experiment> ParseExperiment(const std::string& text, const std::string& file,
                                            const std::vector<std::string>& overrides) {

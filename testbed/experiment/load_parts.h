@@ -7,6 +7,12 @@
 
 namespace weir {
 
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+// `path` as seen from the folder of `file`.
+std::string PathFrom(const std::string& file, const std::string& path);
+
+void ReadFabric(TableReader& reader, FabricSpec& out);
+void ReadArm(TableReader& reader, Arm& out);
 // One [[faults]] entry. Links are named by their ends, hosts and switches by tier and number:
 // "leaf0-spine3", "host5".
 void ReadFault(TableReader& reader, const Topology& topology, std::vector<Fault>& out);

@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "absl/strings/str_format.h"
+#include "testbed/experiment/fault_player.h"
+#include "testbed/experiment/measure.h"
 #include "testbed/traffic/runs.h"
 #include "testbed/virtual/world.h"
 
@@ -13,8 +15,7 @@ namespace weir {
 namespace {
 
 constexpr uint32_t kStartTimer = 0;
-constexpr uint32_t kFaultTimer = 1;
-constexpr uint32_t kRerouteTimer = 2;
+constexpr uint32_t kFaultTimer = 1;           // and the next
 constexpr uint64_t kProgressEvery = 1 << 16;  // events
 // Bytes of an acknowledgement with one SACK word, FCS included, IPv4.
 constexpr Bytes kAckWire{42 + 44 + 16 + 4};
@@ -41,7 +42,7 @@ class Run {
         sent_messages_(traffic_.connections.size()) {
     result_.arm = arm.name;
     result_.seed = seed;
-    MeasureFabric(seed);
+    MeasureRoundTrips(seed);
     BuildWorld(seed);
   }
 
@@ -60,7 +61,7 @@ class Run {
   // --- Set-up ---
 
   // The longest round trip between hosts that talk, from which all depths follow.
-  void MeasureFabric(uint64_t seed) {
+  void MeasureRoundTrips(uint64_t seed) {
     World probe(experiment_.fabric.topology, {.seed = seed, .packets_max = 1, .tx_pages_max = 1});
     const Bytes mtu = PacketWire();
     Rate slowest = Rate::Max();
@@ -132,6 +133,7 @@ class Run {
     world_ = std::make_unique<World>(
         experiment_.fabric.topology,
         WorldConfig{.seed = seed, .switches = world_switches_, .v6 = experiment_.transport.v6});
+    faults_ = std::make_unique<FaultPlayer>(*world_, experiment_.faults, kFaultTimer);
     world_->OnCompletion([this](uint32_t host, const Completion& c) { OnCompletion(host, c); });
     world_->OnTimer([this](uint32_t timer) { OnTimer(timer); });
     std::vector<uint32_t> connections(traffic_.hosts, 0);
@@ -199,8 +201,7 @@ class Run {
     std::stable_sort(by_start_.begin(), by_start_.end(), [this](uint32_t a, uint32_t b) {
       return traffic_.transfers[a].start < traffic_.transfers[b].start;
     });
-    steps_ = FaultSteps(experiment_.faults, experiment_.time_limit);
-    ArmFault();
+    faults_->Start(begin_, experiment_.time_limit);
     StartDue();
   }
 
@@ -290,57 +291,9 @@ class Run {
     if (r.sent != Duration::Max() && r.received != Duration::Max()) ++finished_;
   }
 
-  // --- Faults ---
-
   void OnTimer(uint32_t timer) {
     if (timer == kStartTimer) return StartDue();
-    if (timer == kRerouteTimer) return world_->fabric().Reroute();
-    while (next_step_ < steps_.size() && begin_ + steps_[next_step_].at <= world_->now()) {
-      Apply(steps_[next_step_++]);
-    }
-    ArmFault();
-  }
-  void ArmFault() {
-    if (next_step_ < steps_.size()) {
-      world_->SetTimer(kFaultTimer, begin_ + steps_[next_step_].at);
-    }
-  }
-  void Apply(const FaultStep& step) {
-    const Fault& fault = experiment_.faults[step.fault];
-    if (fault.kind == FaultKind::kHostStall) {
-      if (step.begins && world_->HasHost(fault.target)) {
-        const bool forever = fault.lasts == Duration::Max();
-        world_->Stall(fault.target, forever ? Time::Never() : world_->now() + fault.lasts);
-      }
-      return;
-    }
-    const auto links = static_cast<uint32_t>(experiment_.fabric.topology.links.size());
-    const bool all = fault.target == kAllLinks;
-    for (LinkId link = 0; link < links; ++link) {
-      const LinkId reverse = experiment_.fabric.topology.links[link].reverse;
-      if (all || link == fault.target || reverse == fault.target) {
-        ApplyToLink(fault, step.begins, link);
-      }
-    }
-    const bool moves = fault.kind == FaultKind::kLinkDown || fault.kind == FaultKind::kLinkFlap;
-    const Duration after = experiment_.fabric.switches.reroute_after;
-    if (moves && after != Duration::Max()) {
-      world_->SetTimer(kRerouteTimer, world_->now() + after);
-    }
-  }
-  void ApplyToLink(const Fault& fault, bool begins, LinkId link) {
-    Fabric& fabric = world_->fabric();
-    switch (fault.kind) {
-      case FaultKind::kLinkDown:
-      case FaultKind::kLinkFlap:
-        return fabric.SetLink(world_->now(), link, !begins);
-      case FaultKind::kLinkDegraded:
-        return fabric.SetRate(world_->now(), link, begins ? fault.share : 1.0);
-      case FaultKind::kImpairment:
-        return fabric.SetImpairment(link, begins ? fault.impairment : Impairment{});
-      case FaultKind::kHostStall:
-        return;
-    }
+    faults_->OnTimer(timer);
   }
 
   // --- Results ---
@@ -375,8 +328,9 @@ class Run {
     result_.fabric = world_->fabric().stats();
     if (done) world_->RunFor(4 * result_.base_rtt);
     CheckBooks(done);
-    CollectCompletions();
-    CollectFabric();
+    result_.ideal = IdealMakespan(Ideal(), traffic_);
+    MeasureCompletions(result_);
+    MeasureFabric(world_->fabric(), result_);
   }
 
   void CheckBooks(bool done) {
@@ -400,69 +354,6 @@ class Run {
     }
   }
 
-  void CollectCompletions() {
-    std::vector<double> completion;
-    std::vector<double> slowdown;
-    std::vector<double> rates;
-    Bytes total{};
-    Duration first = Duration::Max();
-    Duration last{};
-    for (const TransferResult& t : result_.transfers) {
-      if (!t.finished()) continue;
-      const Duration took = t.sent - t.start;
-      completion.push_back(static_cast<double>(took.count()));
-      slowdown.push_back(Ratio(took, t.ideal));
-      rates.push_back(static_cast<double>(t.size.count()) / static_cast<double>(took.count()));
-      total += t.size;
-      first = std::min(first, t.start);
-      last = std::max(last, t.sent);
-    }
-    result_.completion = Summarize(completion);
-    result_.slowdown = Summarize(slowdown);
-    result_.fairness = JainIndex(rates);
-    result_.ideal = IdealMakespan(Ideal(), traffic_);
-    if (!result_.finished) {
-      result_.warnings.push_back(
-          absl::StrFormat("%d of %d transfers did not finish within the time limit",
-                          result_.transfers.size() - completion.size(), result_.transfers.size()));
-    }
-    if (completion.empty()) return;
-    result_.makespan = last - first;
-    result_.goodput_bps = static_cast<double>((total / result_.makespan).count());
-  }
-
-  void CollectFabric() {
-    const Topology& topology = world_->fabric().topology();
-    struct Load {
-      double busiest = 0;
-      double sum = 0;
-      int links = 0;
-    };
-    std::map<std::pair<int, int>, Load> tiers;
-    for (LinkId id = 0; id < topology.links.size(); ++id) {
-      const LinkShape& shape = topology.links[id];
-      const PortStats& port = world_->fabric().port(id);
-      result_.pauses += port.pauses;
-      result_.paused += port.paused;
-      if (topology.IsHost(shape.from)) continue;
-      result_.queue_peak = std::max(result_.queue_peak, port.queue_peak);
-      if (topology.IsHost(shape.to)) continue;
-      Load& load = tiers[{topology.tier[shape.from], topology.tier[shape.to]}];
-      const double share =
-          static_cast<double>(port.bytes_out) / static_cast<double>(shape.rate.count());
-      load.busiest = std::max(load.busiest, share);
-      load.sum += share;
-      ++load.links;
-      if (port.bytes_out > 0) ++result_.links_used;
-    }
-    for (const auto& [tier, load] : tiers) {
-      if (load.sum > 0) {
-        result_.link_load_ratio =
-            std::max(result_.link_load_ratio, load.busiest / (load.sum / load.links));
-      }
-    }
-  }
-
   static constexpr int64_t kQueuesOnPath = 3;
 
   const Experiment& experiment_;
@@ -476,6 +367,7 @@ class Run {
   mutable std::map<std::pair<uint32_t, uint32_t>, Duration> round_trip_of_;
   SwitchConfig world_switches_;
   std::unique_ptr<World> world_;
+  std::unique_ptr<FaultPlayer> faults_;
 
   std::vector<WireId> ids_;                                  // at the sender, by connection
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> by_id_;  // (host, id) to connection
@@ -487,8 +379,6 @@ class Run {
   Time begin_{};
   std::vector<uint32_t> by_start_;
   size_t next_start_ = 0;
-  std::vector<FaultStep> steps_;
-  size_t next_step_ = 0;
 };
 
 }  // namespace

@@ -75,13 +75,13 @@ struct PortStats {
 };
 
 struct FabricStats {
-  uint64_t injected = 0;  // by hosts
+  uint64_t injected = 0;   // by hosts
   uint64_t delivered = 0;  // to hosts
   uint64_t duplicated = 0;
   uint64_t lost_by_fault = 0;
   uint64_t corrupted = 0;
   uint64_t reordered = 0;
-  uint64_t dropped = 0;    // by full queues
+  uint64_t dropped = 0;  // by full queues
   uint64_t unroutable = 0;
   uint64_t trims = 0;
   uint64_t marks = 0;
@@ -208,12 +208,12 @@ class Fabric {
   Deliver deliver_;
   Rng rng_;
 
-  std::vector<Port> ports_;         // by link
-  std::vector<LinkId> host_link_;   // by host: its way up
-  std::vector<uint32_t> seeds_;     // by node
-  std::vector<Bytes> buffered_;     // by node
-  std::vector<uint32_t> next_turn_;  // by node, for round robin
-  std::vector<Input> inputs_;       // by link, with PFC
+  std::vector<Port> ports_;              // by link
+  std::vector<LinkId> host_link_;        // by host: its way up
+  std::vector<uint32_t> seeds_;          // by node
+  std::vector<Bytes> buffered_;          // by node
+  std::vector<uint32_t> next_turn_;      // by node, for round robin
+  std::vector<Input> inputs_;            // by link, with PFC
   std::vector<Impairment> impairments_;  // by link
   std::vector<bool> bursting_;           // by link: in the bad state
   std::priority_queue<Late, std::vector<Late>, std::greater<>> late_;

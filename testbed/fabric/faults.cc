@@ -23,6 +23,7 @@ std::vector<FaultStep> FaultSteps(const std::vector<Fault>& faults, Duration hor
   std::vector<FaultStep> steps;
   for (uint32_t i = 0; i < faults.size(); ++i) {
     const Fault& fault = faults[i];
+    if (fault.at >= horizon) continue;
     const bool endless = fault.lasts >= horizon - fault.at;
     const Duration end = endless ? horizon : fault.at + fault.lasts;
     if (fault.kind == FaultKind::kLinkFlap && fault.period > Duration(1)) {

@@ -28,8 +28,8 @@ struct Impairment {
 };
 
 enum class FaultKind : uint8_t {
-  kLinkDown,    // both directions, from `at` for `lasts`
-  kLinkFlap,    // down for half of each `period`, from `at` for `lasts`
+  kLinkDown,      // both directions, from `at` for `lasts`
+  kLinkFlap,      // down for half of each `period`, from `at` for `lasts`
   kLinkDegraded,  // both directions run at `share` of their rate
   kImpairment,    // both directions of the link, or of all links
   kHostStall,     // the host's poll loop stands still

@@ -32,8 +32,8 @@ TEST(EndpointTest, OpensAndTellsBothSides) {
 }
 
 TEST(EndpointTest, OpensAlthoughEachHandshakePacketIsLostOnce) {
-  for (const auto& [side, type] : {std::pair(0, PacketType::kOpen), {1, PacketType::kAccept},
-                                   {0, PacketType::kAck}}) {
+  for (const auto& [side, type] :
+       {std::pair(0, PacketType::kOpen), {1, PacketType::kAccept}, {0, PacketType::kAck}}) {
     SCOPED_TRACE(static_cast<int>(type));
     Pipe pipe;
     pipe.OnPacket(Lose(side, type));
@@ -206,8 +206,7 @@ TEST(EndpointTest, BothMayCloseAtOnce) {
 }
 
 TEST(EndpointTest, ClosesAlthoughCloseAndItsAnswerAreLost) {
-  for (const auto& [side, type] :
-       {std::pair(0, PacketType::kClose), {1, PacketType::kCloseAck}}) {
+  for (const auto& [side, type] : {std::pair(0, PacketType::kClose), {1, PacketType::kCloseAck}}) {
     Pipe pipe;
     const WireId id = pipe.Open(kNone);
     pipe.OnPacket(Lose(side, type, 2));
@@ -258,7 +257,8 @@ TEST(EndpointTest, ASlotBeginsAnew) {
     pipe.RunFor(Millis(1));
     EXPECT_EQ(pipe.Count(1, Event::kReceived), use + 1);
     EXPECT_EQ(pipe[0].Find(id)->sender.stats().packets, 13u);  // 50000 / 4096
-    ASSERT_TRUE((use % 2 == 0 ? pipe[0].Close(pipe.now(), id) : pipe[0].Abort(pipe.now(), id)).ok());
+    ASSERT_TRUE(
+        (use % 2 == 0 ? pipe[0].Close(pipe.now(), id) : pipe[0].Abort(pipe.now(), id)).ok());
     pipe.Kick(0);
     pipe.RunFor(Millis(1));
     EXPECT_EQ(pipe[1].rx_messages_used(), 0u);
@@ -268,7 +268,8 @@ TEST(EndpointTest, ASlotBeginsAnew) {
 // A copy of the open comes when all is over: what it makes ends with the peer's word.
 TEST(EndpointTest, ALateCopyOfAnOpenLeavesNothingBehind) {
   Pipe pipe;
-  pipe.OnPacket([](const Sight& s) { return Fate{.copies = s.info.type == PacketType::kOpen ? 2 : 1}; });
+  pipe.OnPacket(
+      [](const Sight& s) { return Fate{.copies = s.info.type == PacketType::kOpen ? 2 : 1}; });
   const WireId id = pipe.Open(kNone);
   EXPECT_EQ(pipe[1].connections(), 1u);  // told apart by its nonce
   pipe.OnPacket({});
@@ -295,7 +296,8 @@ TEST(EndpointTest, ASecondAcceptOfOneOpenIsUndone) {
   // Side 0's open once more, as a copy in the network would be.
   std::array<std::byte, kFrameHeaderRoom> copy;
   OpenHeader h{.from = id, .nonce = nonce, .payload_max = 4096, .window = 4096};
-  const uint32_t size = FrameWriter(Pipe::AddressOf(0), Pipe::AddressOf(1), 0).Write(h, 0, copy.data());
+  const uint32_t size =
+      FrameWriter(Pipe::AddressOf(0), Pipe::AddressOf(1), 0).Write(h, 0, copy.data());
   pipe.OnPacket({});
   const Frame frame{.data = copy.data(), .size = size, .rx_time = pipe.now()};
   pipe[1].HandleRx(pipe.now(), {&frame, 1});

@@ -12,7 +12,8 @@ namespace {
 constexpr uint32_t kPayload = 4096;
 constexpr Bytes kPacket(4186);  // 4096 and 90
 constexpr ReceiverDuty kAckEach = {.ack_every = Bytes(0)};
-// Of one packet: 334.88 ns there, 106 B or 8.48 ns back, 5 us each way, rounded up by port and wire.
+// Of one packet: 334.88 ns there, 106 B or 8.48 ns back, 5 us each way, rounded up by port and
+// wire.
 constexpr Duration kRtt = Nanos(10'344);
 
 class LossTest : public testing::Test {
@@ -278,20 +279,24 @@ TEST_P(EveryPattern, IsRepairedWithoutATimeout) {
     EXPECT_EQ((*pipe_)[1].counters().data_bytes_received, 500u * kPayload);
   }
 }
-INSTANTIATE_TEST_SUITE_P(
-    Losses, EveryPattern,
-    testing::Values(
-        Pattern{"EveryTenthPacket", [](const Sight& s) {
-                  return s.info.type == PacketType::kData && s.nth % 10 == 7;
-                }},
-        Pattern{"EveryRetransmissionOnce", [](const Sight& s) {
-                  return s.info.type == PacketType::kData && (s.data.psn.value() % 10 == 7) &&
-                         s.data.attempt < 2;
-                }},
-        Pattern{"HalfOfAllAcknowledgements", [](const Sight& s) {
-                  return s.info.type == PacketType::kAck && s.from == 1 && s.nth % 2 == 1;
-                }}),
-    [](const auto& pattern) { return pattern.param.name; });
+INSTANTIATE_TEST_SUITE_P(Losses, EveryPattern,
+                         testing::Values(Pattern{"EveryTenthPacket",
+                                                 [](const Sight& s) {
+                                                   return s.info.type == PacketType::kData &&
+                                                          s.nth % 10 == 7;
+                                                 }},
+                                         Pattern{"EveryRetransmissionOnce",
+                                                 [](const Sight& s) {
+                                                   return s.info.type == PacketType::kData &&
+                                                          (s.data.psn.value() % 10 == 7) &&
+                                                          s.data.attempt < 2;
+                                                 }},
+                                         Pattern{"HalfOfAllAcknowledgements",
+                                                 [](const Sight& s) {
+                                                   return s.info.type == PacketType::kAck &&
+                                                          s.from == 1 && s.nth % 2 == 1;
+                                                 }}),
+                         [](const auto& pattern) { return pattern.param.name; });
 
 }  // namespace
 }  // namespace weir

@@ -30,10 +30,9 @@ class MessageTest : public testing::Test {
     pipe().Kick(1);
   }
   void Send(const std::byte* data, uint32_t length, uint64_t cookie = 0) {
-    ASSERT_TRUE(
-        pipe()[0]
-            .PostSend(pipe().now(), id_, {.data = data, .length = length, .cookie = cookie})
-            .ok());
+    ASSERT_TRUE(pipe()[0]
+                    .PostSend(pipe().now(), id_, {.data = data, .length = length, .cookie = cookie})
+                    .ok());
     pipe().Kick(0);
   }
   void Write(const WriteRequest& request) {
@@ -103,8 +102,7 @@ TEST_F(MessageTest, ReceivesMayBePostedBeforeTheConnectionIsOpen) {
   pipe().RunFor(Micros(50));
   const auto source = Pattern(100);
   ASSERT_TRUE(pipe()[1]
-                  .PostSend(pipe().now(), pipe().accepted(),
-                            {.data = source.data(), .length = 100})
+                  .PostSend(pipe().now(), pipe().accepted(), {.data = source.data(), .length = 100})
                   .ok());
   pipe().Kick(1);
   pipe().RunFor(Micros(50));
@@ -182,7 +180,10 @@ TEST_F(MessageTest, ANotifyingWriteTellsItsNumberAndAPlainOneNothing) {
   const auto source = Pattern(10'000);
   const uint32_t region = *pipe()[1].RegisterRegion(memory.data(), memory.size());
   Write({.data = source.data(), .length = 10'000, .region = region});
-  Write({.data = source.data(), .length = 10'000, .region = region, .address = 20'000,
+  Write({.data = source.data(),
+         .length = 10'000,
+         .region = region,
+         .address = 20'000,
          .notify = true});
   pipe().RunFor(Micros(50));
   EXPECT_EQ(pipe().Count(0, Event::kSent), 2);
@@ -226,14 +227,14 @@ TEST_P(EveryShape, CarriesMessagesAcrossLosses) {
   pipe.Kick(0);
   pipe.RunFor(Micros(50));
   pipe.OnPacket([](const Sight& s) { return Fate{.copies = s.nth % 7 == 3 ? 0 : 1}; });
-  for (const uint32_t length : {1u, GetParam().payload - 1u, GetParam().payload + 0u,
-                                GetParam().payload + 1u, 200'000u}) {
+  for (const uint32_t length :
+       {1u, GetParam().payload - 1u, GetParam().payload + 0u, GetParam().payload + 1u, 200'000u}) {
     const auto source = Pattern(length);
     std::vector<std::byte> room(length);
-    ASSERT_TRUE(pipe[1]
-                    .PostReceive(pipe.now(), pipe.accepted(),
-                                 {.data = room.data(), .capacity = length})
-                    .ok());
+    ASSERT_TRUE(
+        pipe[1]
+            .PostReceive(pipe.now(), pipe.accepted(), {.data = room.data(), .capacity = length})
+            .ok());
     ASSERT_TRUE(pipe[0].PostSend(pipe.now(), id, {.data = source.data(), .length = length}).ok());
     pipe.Kick(0);
     pipe.Kick(1);

@@ -10,7 +10,7 @@ namespace weir {
 namespace {
 
 constexpr uint32_t kPayload = 4096;
-constexpr Bytes kPacket(4186);  // 4096 and 90
+constexpr Bytes kPacket(4186);            // 4096 and 90
 constexpr Duration kRtt = Nanos(10'344);  // 335 + 5000 + 9 + 5000
 
 class SendingTest : public testing::Test {
@@ -110,7 +110,7 @@ TEST_F(SendingTest, AWindowBelowOnePacketLetsOneOut) {
 
 TEST_F(SendingTest, TheRateBindsAlone) {
   log_.allowance.rate = Gbps(10);
-  Open(Record(log_));
+  Open(Record(log_, "ecmp", 8, {.ack_every = Bytes(0)}));
   Write(40 * kPayload);
   pipe_->RunFor(Micros(100));
   EXPECT_EQ(sender().limit(), Limit::kPacer);
@@ -144,8 +144,10 @@ TEST_F(SendingTest, CreditBindsAlone) {
   Bytes sent{};
   pipe_->OnPacket([&](const Sight& s) {
     if (s.info.type == PacketType::kData && s.from == 0) sent += kPacket;
-    if (s.info.type == PacketType::kCredit) granted = std::max(granted, Gbps(100) * Micros(12) + Bytes(256) * s.control.value);
-    if (s.info.type == PacketType::kAck && s.from == 1) granted = std::max(granted, Gbps(100) * Micros(12) + Bytes(256) * s.ack.credit);
+    if (s.info.type == PacketType::kCredit)
+      granted = std::max(granted, Gbps(100) * Micros(12) + Bytes(256) * s.control.value);
+    if (s.info.type == PacketType::kAck && s.from == 1)
+      granted = std::max(granted, Gbps(100) * Micros(12) + Bytes(256) * s.ack.credit);
     EXPECT_LE(sent, granted);
     return Fate{};
   });
@@ -238,9 +240,9 @@ TEST_F(SendingTest, PacketsKeepTheirClass) {
   pipe_->RunFor(Millis(1));
   for (const Sight& s : pipe_->sent()) {
     const bool data = s.info.type == PacketType::kData;
-    const FrameClass expected = !data                  ? FrameClass::kControl
+    const FrameClass expected = !data                 ? FrameClass::kControl
                                 : s.data.attempt == 0 ? FrameClass::kData
-                                                       : FrameClass::kRetransmit;
+                                                      : FrameClass::kRetransmit;
     ASSERT_EQ(s.cls, expected);
   }
   EXPECT_GT((*pipe_)[0].counters().retransmitted_packets, 10u);

@@ -26,7 +26,7 @@ TEST(SerializerTest, EachDepartureIsRoundedUp) {
 
 TEST(SerializerTest, AnIdleLineStartsANewBusyPeriod) {
   Serializer wire(Gbps(800));
-  wire.Book(Time(0), Bytes(4158));  // until 41.58, free at 42
+  wire.Book(Time(0), Bytes(4158));                          // until 41.58, free at 42
   EXPECT_EQ(wire.Book(Time(100), Bytes(4158)), Time(142));  // not 141.16: the 0.42 ns are gone
 }
 
@@ -51,7 +51,8 @@ TEST(SerializerTest, SlowAndFastExtremes) {
   Serializer slow(Rate(1));
   EXPECT_EQ(slow.Book(Time(0), Bytes(1)), Time(0) + Seconds(8));
   Serializer fast(Gbps(1'600));
-  EXPECT_EQ(fast.Book(Time(0), Bytes(1) * (int64_t{1} << 30)), Time(5'368'710));  // 2^30 / 200 B a ns
+  EXPECT_EQ(fast.Book(Time(0), Bytes(1) * (int64_t{1} << 30)),
+            Time(5'368'710));  // 2^30 / 200 B a ns
 }
 
 // The end of a busy period is the exact quotient rounded up, whatever the pieces.
@@ -69,8 +70,11 @@ TEST(SerializerTest, AnyRateAndAnySizesEndWithinANanosecondOfExact) {
       sum += size;
       const Time end = wire.Book(now, size);
       ASSERT_EQ(end, start + sum / rate);
-      if (rng.Chance(0.5)) now = Time(now.nanos() + rng.Below(static_cast<uint32_t>(
-                                          std::min<int64_t>((end - now).count(), 1'000'000)) + 1));
+      if (rng.Chance(0.5))
+        now =
+            Time(now.nanos() +
+                 rng.Below(
+                     static_cast<uint32_t>(std::min<int64_t>((end - now).count(), 1'000'000)) + 1));
     }
   }
 }

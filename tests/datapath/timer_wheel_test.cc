@@ -81,7 +81,8 @@ TEST(TimerWheelTest, CascadesAcrossEveryLevel) {
 // Against a sorted map, whose equal keys keep the order of insertion, too.
 class TimerModel {
  public:
-  TimerModel(uint64_t seed, uint32_t timers) : rng_(seed), wheel_(timers), where_(timers, due_.end()) {}
+  TimerModel(uint64_t seed, uint32_t timers)
+      : rng_(seed), wheel_(timers), where_(timers, due_.end()) {}
 
   void Step() {
     const uint32_t id = rng_.Below(static_cast<uint32_t>(where_.size()));

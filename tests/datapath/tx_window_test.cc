@@ -122,10 +122,14 @@ class WindowModel {
   void Step() {
     switch (rng_.Below(5)) {
       case 0:
-      case 1: return Send();
-      case 2: return Move();
-      case 3: return AckSome();
-      default: return AckAll();
+      case 1:
+        return Send();
+      case 2:
+        return Move();
+      case 3:
+        return AckSome();
+      default:
+        return AckAll();
     }
   }
   void Check() {

@@ -29,7 +29,8 @@ TEST(UnitsTest, ARateFromBytesIsRoundedDownAndSaturates) {
   EXPECT_EQ(Bytes(2'000'000'000) / Nanos(1), Rate::Max());
 }
 
-// Rounding up and down about one exact value: b <= rate * (b / rate) < b + what a nanosecond brings.
+// Rounding up and down about one exact value: b <= rate * (b / rate) < b + what a nanosecond
+// brings.
 TEST(UnitsTest, ConversionsThereAndBackNeverLoseAByte) {
   Rng rng(1);
   for (int i = 0; i < 10'000; ++i) {

@@ -41,12 +41,24 @@ uint32_t IpSum(std::span<const std::byte> frame, size_t ip) {
 }
 
 // The random packets of each type, with both IP versions.
-struct MakeData { DataHeader operator()(Rng& rng) { return AnyData(rng); } };
-struct MakeAck { AckHeader operator()(Rng& rng) { return AnyAck(rng); } };
-struct MakeNotice { TrimNotice operator()(Rng& rng) { return AnyNotice(rng); } };
-struct MakeControl { ControlHeader operator()(Rng& rng) { return AnyControl(rng); } };
-struct MakeOpen { OpenHeader operator()(Rng& rng) { return AnyOpen(rng); } };
-struct MakeRefusal { RefuseHeader operator()(Rng& rng) { return AnyRefusal(rng); } };
+struct MakeData {
+  DataHeader operator()(Rng& rng) { return AnyData(rng); }
+};
+struct MakeAck {
+  AckHeader operator()(Rng& rng) { return AnyAck(rng); }
+};
+struct MakeNotice {
+  TrimNotice operator()(Rng& rng) { return AnyNotice(rng); }
+};
+struct MakeControl {
+  ControlHeader operator()(Rng& rng) { return AnyControl(rng); }
+};
+struct MakeOpen {
+  OpenHeader operator()(Rng& rng) { return AnyOpen(rng); }
+};
+struct MakeRefusal {
+  RefuseHeader operator()(Rng& rng) { return AnyRefusal(rng); }
+};
 
 template <class Make>
 class EveryPacket : public testing::Test {

@@ -13,12 +13,11 @@ constexpr Rate kRate = Gbps(40);
 
 // The set-up of SIGCOMM 2015 section 5: Kmin 5 kB, Kmax 200 kB, Pmax 1 %.
 NetworkSpec PaperSpec(uint32_t senders, Params params) {
-  return {.topology = SingleBottleneck({.senders = senders, .rate = kRate, .delay = Nanos(900)}),
-          .binding = Bind("dcqcn", params),
-          .switches = {.mark_min = Bytes(5'000),
-                       .mark_max = Bytes(200'000),
-                       .mark_probability = 0.01},
-          .endpoint = {.max_queue = Millis(5), .payload_max = kSmallPayload}};
+  return {
+      .topology = SingleBottleneck({.senders = senders, .rate = kRate, .delay = Nanos(900)}),
+      .binding = Bind("dcqcn", params),
+      .switches = {.mark_min = Bytes(5'000), .mark_max = Bytes(200'000), .mark_probability = 0.01},
+      .endpoint = {.max_queue = Millis(5), .payload_max = kSmallPayload}};
 }
 
 double AlphaOf(Network& net, uint32_t flow) {
@@ -103,8 +102,7 @@ class CnpListener final : public CongestionControl {
 
 // T-DCQCN-1: the first CNP answers the first mark, and each later one comes 50 us after the last.
 TEST(DcqcnScenario, CnpsComeAtOnceAndThenOncePerInterval) {
-  const CcEntry listener =
-      CcPlugin<CnpListener>("listener", "hears CNPs", "none", Signal::kCnp);
+  const CcEntry listener = CcPlugin<CnpListener>("listener", "hears CNPs", "none", Signal::kCnp);
   CnpListener::heard.clear();
   NetworkSpec spec{
       .topology = SingleBottleneck({.senders = 2, .rate = Gbps(100), .delay = Micros(3)}),
@@ -142,9 +140,8 @@ TEST(DcqcnScenario, WithoutAWindowTheQueueIsTensToHundredsOfBdps) {
   };
   for (const Case& c : {Case{8, 31, 50}, Case{32, 320, 356}}) {
     NetworkSpec spec = PaperSpec(c.senders, {});
-    spec.topology = SingleBottleneck({.senders = c.senders,
-                                      .rate = Gbps(100),
-                                      .delay = DelayFor(Micros(12), Gbps(100))});
+    spec.topology = SingleBottleneck(
+        {.senders = c.senders, .rate = Gbps(100), .delay = DelayFor(Micros(12), Gbps(100))});
     spec.endpoint = {.max_queue = Millis(8)};
     Network net(spec);
     const LinkId bottleneck = LinkTo(net.topology(), c.senders);
@@ -169,8 +166,8 @@ TEST(DcqcnScenario, WithoutAWindowTheQueueIsTensToHundredsOfBdps) {
 // The optional window is what bounds it: at most N BDPs are in flight, N - 1 of them in the queue.
 TEST(DcqcnScenario, AWindowOfOneBdpBoundsTheQueue) {
   NetworkSpec spec = PaperSpec(8, {{"window_bdps", 1}});
-  spec.topology = SingleBottleneck(
-      {.senders = 8, .rate = Gbps(100), .delay = DelayFor(Micros(12), Gbps(100))});
+  spec.topology =
+      SingleBottleneck({.senders = 8, .rate = Gbps(100), .delay = DelayFor(Micros(12), Gbps(100))});
   spec.endpoint = {.max_queue = Millis(8)};
   Network net(spec);
   net.ConnectIncast(8);

@@ -19,8 +19,8 @@ constexpr double kPacket = static_cast<double>(kMtu.count());
 const CcEntry kDctcp = AckEachPacket("dctcp");
 
 NetworkSpec Spec(uint32_t senders, int64_t mark_above_packets) {
-  return {.topology = SingleBottleneck(
-              {.senders = senders, .rate = kRate, .delay = DelayFor(kRtt, kRate)}),
+  return {.topology =
+              SingleBottleneck({.senders = senders, .rate = kRate, .delay = DelayFor(kRtt, kRate)}),
           .binding = Bind(kDctcp),
           .switches = {.mark_min = kMtu * mark_above_packets,
                        .mark_max = kMtu * mark_above_packets,
@@ -43,8 +43,8 @@ TEST(DctcpScenario, TheQueuePeaksAtTheThresholdAndOnePacketASender) {
     net.Watch(LinkTo(net.topology(), n), Nanos(1'777));
     net.RunFor(Millis(3));
     // Samples leave out the packet in service.
-    const double q99 = Measured("q99_packets_" + std::to_string(n),
-                               Quantile(net.queues(), 0.99) / kPacket + 1);
+    const double q99 =
+        Measured("q99_packets_" + std::to_string(n), Quantile(net.queues(), 0.99) / kPacket + 1);
     EXPECT_NEAR(q99, kThreshold + n, 1) << n;
   }
 }
@@ -58,9 +58,8 @@ TEST(DctcpScenario, AThresholdAboveASeventhOfTheBdpKeepsTheLinkBusy) {
     net.RunFor(Millis(3));
     net.Mark();
     net.RunFor(Millis(3));
-    const double utilisation =
-        Measured("utilisation_" + std::to_string(threshold),
-                 net.Utilisation(LinkTo(net.topology(), 2)));
+    const double utilisation = Measured("utilisation_" + std::to_string(threshold),
+                                        net.Utilisation(LinkTo(net.topology(), 2)));
     EXPECT_GT(utilisation, 0.995) << threshold;
     EXPECT_GT(net.Jain(), 0.99) << threshold;
   }
@@ -102,8 +101,9 @@ TEST(DctcpScenario, ASecondSenderHasItsShareAfterTensToHundredsOfRtts) {
 }
 
 // T-DCTCP-4: 32 senders cannot go below two packets each. All packets are marked, alpha is 1, and
-// the windows stay at the floor: q = 2 N P - C T = 64 * 4186 B - 150 kB = 118 kB. A model that grows
-// on marked acknowledgements, too, moves between two and three packets and has twice that queue.
+// the windows stay at the floor: q = 2 N P - C T = 64 * 4186 B - 150 kB = 118 kB. A model that
+// grows on marked acknowledgements, too, moves between two and three packets and has twice that
+// queue.
 TEST(DctcpScenario, TooManySendersHoldTheFloorOfTheWindow) {
   constexpr uint32_t kSenders = 32;
   Network net(Spec(kSenders, 11));
@@ -124,8 +124,8 @@ TEST(DctcpScenario, TooManySendersHoldTheFloorOfTheWindow) {
 
 // A cut takes alpha W/2 packets, which grow back in as many RTTs; then marks come for one RTT, in
 // which ours does not grow. So the marked fraction is alpha = 1 / (alpha W/2 + 1), with W = (35.8 +
-// 11) / 2 = 23.4 packets: 0.253. A model that grows on marked acknowledgements has sqrt(2/W) = 0.29;
-// one that cuts twice for the marks of one queue, 0.19.
+// 11) / 2 = 23.4 packets: 0.253. A model that grows on marked acknowledgements has sqrt(2/W) =
+// 0.29; one that cuts twice for the marks of one queue, 0.19.
 TEST(DctcpScenario, AlphaIsTheMarkedFractionOfItsOwnSawtooth) {
   Network net(Spec(2, 11));
   net.ConnectIncast(2);

@@ -23,12 +23,10 @@ std::vector<LinkId> LinksInUse(Network& net, uint8_t from, uint8_t to) {
 
 // T-ECMP-3.
 TEST(EcmpScenario, AConnectionKeepsItsPathUntilTheRouteChanges) {
-  NetworkSpec spec{.topology = LeafSpine({.leaves = 2,
-                                          .hosts_per_leaf = 1,
-                                          .spines = 4,
-                                          .rate = kRate}),
-                   .binding = Bind("none"),
-                   .switches = {.reroute_after = Micros(100)}};
+  NetworkSpec spec{
+      .topology = LeafSpine({.leaves = 2, .hosts_per_leaf = 1, .spines = 4, .rate = kRate}),
+      .binding = Bind("none"),
+      .switches = {.reroute_after = Micros(100)}};
   Network net(spec);
   net.Connect({{0, 1}});
   net.Write(0, Bytes(4'000'000));
@@ -42,10 +40,9 @@ TEST(EcmpScenario, AConnectionKeepsItsPathUntilTheRouteChanges) {
   // The link goes down in the middle of a transfer; the switch finds another for the same hash.
   net.Write(0, Bytes(4'000'000));
   const LinkId cable = std::min(first[0], net.topology().links[first[0]].reverse);
-  net.Add({{.kind = FaultKind::kLinkDown,
-            .target = cable,
-            .at = net.now() - Time(0) + Micros(100)}},
-          Seconds(1));
+  net.Add(
+      {{.kind = FaultKind::kLinkDown, .target = cable, .at = net.now() - Time(0) + Micros(100)}},
+      Seconds(1));
   ASSERT_TRUE(net.RunToEnd(Millis(20)));
   EXPECT_EQ(LinksInUse(net, 1, 2).size(), 2u);
 }
@@ -79,12 +76,10 @@ TEST(EcmpScenario, CollisionsAreThoseOfARandomPlacement) {
   double sum = 0;
   constexpr int kRuns = 100;
   for (uint64_t seed = 1; seed <= kRuns; ++seed) {
-    NetworkSpec spec{.topology = LeafSpine({.leaves = 2,
-                                            .hosts_per_leaf = 8,
-                                            .spines = 8,
-                                            .rate = kRate}),
-                     .binding = Bind("none"),
-                     .seed = seed};
+    NetworkSpec spec{
+        .topology = LeafSpine({.leaves = 2, .hosts_per_leaf = 8, .spines = 8, .rate = kRate}),
+        .binding = Bind("none"),
+        .seed = seed};
     Network net(spec);
     std::vector<TrafficConnection> pairs;
     for (uint32_t h = 0; h < 8; ++h) pairs.push_back({h, 8 + h});

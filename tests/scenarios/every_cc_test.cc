@@ -13,8 +13,8 @@ constexpr Bytes kBdp{150'000};
 // Marks from 0.2 to 0.8 BDP, not towards hosts where the receiver grants; an unlimited buffer.
 NetworkSpec Spec(const CcEntry& entry, uint32_t senders, Duration rtt = kRtt) {
   const Bytes bdp = kRate * rtt;
-  return {.topology = SingleBottleneck(
-              {.senders = senders, .rate = kRate, .delay = DelayFor(rtt, kRate)}),
+  return {.topology =
+              SingleBottleneck({.senders = senders, .rate = kRate, .delay = DelayFor(rtt, kRate)}),
           .binding = Bind(entry),
           .switches = {.mark_min = bdp / 5,
                        .mark_max = bdp * 4 / 5,
@@ -49,7 +49,8 @@ TEST_P(EveryCcScenario, StartsAnewAfterAPause) {
   EXPECT_LT(took[1], took[0] + kRtt);
 }
 
-// One in ten acknowledgements is lost. Nothing is sent twice for that, and byte counts lose nothing.
+// One in ten acknowledgements is lost. Nothing is sent twice for that, and byte counts lose
+// nothing.
 TEST_P(EveryCcScenario, LostAcknowledgementsCostLittle) {
   double rate[2] = {};
   for (const bool lossy : {false, true}) {
@@ -101,6 +102,10 @@ TEST_P(EveryCcScenario, ALineRateStartPeaksAtTheSumOfTheWindowsAndDrains) {
   }
   if (Is("none")) {
     EXPECT_EQ(rtts, 200);  // it never does
+  } else if (GetParam()->receiver_half != nullptr) {
+    // The receiver grants 0.99 of its line from the first demand on, so what the speculative start
+    // has queued drains at 0.01: without trimming, credit does not undo it.
+    EXPECT_NEAR(Ratio(peak - net.Queue(bottleneck), kBdp), 200 * 0.01, 0.4);
   } else {
     EXPECT_LT(rtts, 100);
   }
@@ -114,29 +119,32 @@ TEST_P(EveryCcScenario, ALineRateStartPeaksAtTheSumOfTheWindowsAndDrains) {
 // Every second path is 5 us longer, and nothing else happens: spraying over them looks like loss to
 // whoever counts on order. The window is that of the start.
 TEST_P(EveryCcScenario, ReorderingAloneCostsNothing) {
-  Topology topology = LeafSpine({.leaves = 2,
-                                 .hosts_per_leaf = 1,
-                                 .spines = 8,
-                                 .rate = kRate,
-                                 .delay = Micros(1)});
+  Topology topology =
+      LeafSpine({.leaves = 2, .hosts_per_leaf = 1, .spines = 8, .rate = kRate, .delay = Micros(1)});
   for (LinkShape& link : topology.links) {
     const NodeId spine = std::max(link.from, link.to);
     if (spine >= 4 && spine % 2 == 0) link.delay += Nanos(2'500);
+    if (link.from != 0) link.rate = 4 * kRate;  // what leaves host 0 queues nowhere
   }
   NetworkSpec spec = Spec(*GetParam(), 1);
   spec.topology = topology;
   spec.switches.telemetry = GetParam()->needs.Has(Signal::kTelemetry);
   spec.binding = Bind(*GetParam(), {}, "oblivious");
-  // A full packet takes 4 us and four times 335 ns, the acknowledgement 4 us; up to 5 us more each.
-  spec.endpoint.base_rtt = Nanos(8'000 + 4 * 335 + 4 * 9 + 10'000);
+  // A full packet takes 4 us, 335 ns and three times 84 ns, the acknowledgement about 4 us; up to
+  // 5 us more each.
+  constexpr Duration kShortest = Nanos(8'000 + 335 + 3 * 84 + 4 * 2);
+  spec.endpoint.base_rtt = kShortest + Micros(10);
   Network net(spec);
   net.Connect({{0, 1}});
   const Bytes first_window = net.window(0);
-  net.Write(0, Bytes(4'000'000));
+  net.Write(0, Bytes(1000 * kPayload));
   ASSERT_TRUE(net.RunToEnd(Millis(5)));
   EXPECT_EQ(net.counters().retransmitted_packets, 0u);
   EXPECT_EQ(net.counters().timeouts, 0u);
-  EXPECT_GE(net.window(0), first_window);
+  // NSCC's largest window follows the shortest round trip seen: 1.5 C T.
+  const Bytes most =
+      Is("nscc") || Is("nscc+rccc") ? Scaled(kRate * kShortest, 1.5 * 0.98) : first_window;
+  EXPECT_GE(net.window(0), std::min(first_window, most));
   net.RunFor(Millis(1));
   EXPECT_EQ(net.sender(0).in_flight(), Bytes(0));
 }
@@ -150,7 +158,9 @@ TEST_P(EveryCcScenario, SendersThatBeginTogetherShareFairly) {
     net.Mark();
     net.RunFor(100 * kRtt);
     const double jain = Measured("jain_" + std::to_string(n), net.Jain());
-    EXPECT_GT(jain, Is("dcqcn") ? 0.9 : 0.98) << n;  // rates after a burst of CNPs differ for ms
+    // NSCC equalises slowly: near the target nearly all packets are marked, and only unmarked ones
+    // increase. The model has 0.98 with N = 8 after 1600 RTTs.
+    EXPECT_GT(jain, Is("nscc") && n > 2 ? 0.9 : 0.98) << n;
   }
 }
 
@@ -163,8 +173,8 @@ TEST_P(EveryCcScenario, FillsTheLinkForRoundTripsOfOneToTenMicroseconds) {
     net.RunFor(Millis(1));
     net.Mark();
     net.RunFor(Millis(1));
-    const double utilisation = Measured("utilisation_" + std::to_string(rtt.count()),
-                                        net.Utilisation(bottleneck));
+    const double utilisation =
+        Measured("utilisation_" + std::to_string(rtt.count()), net.Utilisation(bottleneck));
     EXPECT_GT(utilisation, 0.9) << rtt.count();
   }
 }

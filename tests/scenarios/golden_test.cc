@@ -60,6 +60,14 @@ Experiment GoldenExperiment() {
   return e;
 }
 
+RunResult RunPair(const Experiment& experiment, const CcEntry& cc, const LbEntry& lb,
+                  uint64_t seed) {
+  Arm arm;
+  arm.name = absl::StrFormat("%s/%s", cc.name, lb.name);
+  arm.binding = Bind(cc, {}, lb.name);
+  return RunArm(experiment, arm, seed);
+}
+
 TEST(GoldenScenario, EveryPairOfAlgorithmAndPolicyRepeatsItsTrace) {
   const bool update = std::getenv("WEIR_UPDATE_GOLDEN") != nullptr;
   const Experiment experiment = GoldenExperiment();
@@ -67,8 +75,8 @@ TEST(GoldenScenario, EveryPairOfAlgorithmAndPolicyRepeatsItsTrace) {
   std::map<std::string, std::string> now;
   for (const CcEntry& cc : AllCc()) {
     for (const LbEntry& lb : AllLb()) {
-      const std::string name = absl::StrFormat("%s/%s", cc.name, lb.name);
-      const RunResult run = RunArm(experiment, {.name = name, .binding = Bind(cc, {}, lb.name)}, 1);
+      const RunResult run = RunPair(experiment, cc, lb, 1);
+      const std::string& name = run.arm;
       EXPECT_TRUE(run.finished) << name;
       EXPECT_TRUE(run.breaches.empty()) << name << ": " << run.breaches[0];
       now[name] = absl::StrFormat("%016x", run.digest);
@@ -92,7 +100,7 @@ TEST(GoldenScenario, EveryPairOfAlgorithmAndPolicyRepeatsItsTrace) {
 TEST(GoldenScenario, DigestsTellRunsApart) {
   const Experiment experiment = GoldenExperiment();
   const auto digest = [&](const char* cc, const char* lb, uint64_t seed) {
-    return RunArm(experiment, {.name = "x", .binding = Bind(cc, {}, lb)}, seed).digest;
+    return RunPair(experiment, *FindCc(cc), *FindLb(lb), seed).digest;
   };
   const uint64_t first = digest("nscc", "reps", 1);
   EXPECT_EQ(digest("nscc", "reps", 1), first);

@@ -11,8 +11,8 @@ constexpr double kBdp = 150'000;  // 100 Gb/s * 12 us
 constexpr double kPacket = static_cast<double>(kMtu.count());
 
 NetworkSpec Spec(uint32_t senders, Params params) {
-  return {.topology = SingleBottleneck(
-              {.senders = senders, .rate = kRate, .delay = DelayFor(kRtt, kRate)}),
+  return {.topology =
+              SingleBottleneck({.senders = senders, .rate = kRate, .delay = DelayFor(kRtt, kRate)}),
           .binding = Bind("none", params),
           .endpoint = {.max_queue = Millis(1)}};
 }

@@ -20,16 +20,15 @@ const CcEntry kNscc = AckEachPacket("nscc");
 // Marks from 0.2 to 0.8 BDP; trims above `trim_bdps`, or never.
 NetworkSpec Spec(uint32_t senders, Rate rate = Gbps(100), double trim_bdps = 0) {
   const Bytes bdp = rate * kRtt;
-  return {.topology = SingleBottleneck(
-              {.senders = senders, .rate = rate, .delay = DelayFor(kRtt, rate)}),
+  return {.topology =
+              SingleBottleneck({.senders = senders, .rate = rate, .delay = DelayFor(kRtt, rate)}),
           .binding = Bind(kNscc),
           .switches = {.queue_limit = Scaled(bdp, trim_bdps),
                        .mark_min = bdp / 5,
                        .mark_max = bdp * 4 / 5,
                        .mark_on_enqueue = true,
                        .trimming = true},
-          .endpoint = {.max_queue = trim_bdps > 0 ? kRtt : Millis(2),
-                       .payload_max = kNsccPayload}};
+          .endpoint = {.max_queue = trim_bdps > 0 ? kRtt : Millis(2), .payload_max = kNsccPayload}};
 }
 
 double MedianQueue(const NetworkSpec& spec, uint32_t senders) {
@@ -49,8 +48,7 @@ double MedianQueue(const NetworkSpec& spec, uint32_t senders) {
 // T-NSCC-5.
 TEST(NsccScenario, TheStandingQueueIsTheTarget) {
   for (const uint32_t n : {2u, 8u, 32u}) {
-    const double ratio =
-        Measured("ratio_" + std::to_string(n), MedianQueue(Spec(n), n) / kTarget);
+    const double ratio = Measured("ratio_" + std::to_string(n), MedianQueue(Spec(n), n) / kTarget);
     EXPECT_GT(ratio, 0.95) << n;
     EXPECT_LT(ratio, 1.15) << n;
   }

@@ -82,8 +82,7 @@ TEST(RcccScenario, CreditIsRequestedAtMostOnceInARoundTrip) {
   const LinkId uplink = LinkBetween(net.topology(), 0, 2);
   const auto requests = [&] {
     const Counters& sent = net.endpoint(0).counters();
-    return net.world().fabric().port(uplink).packets_in - sent.data_packets_sent -
-           sent.probes_sent;
+    return net.world().fabric().port(uplink).packets_in - sent.data_packets_sent - sent.probes_sent;
   };
   const uint64_t before = requests();
   net.RunFor(kStall - 3 * kRtt);

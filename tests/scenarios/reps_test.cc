@@ -20,27 +20,28 @@ constexpr Duration kRtt = Micros(10);
 constexpr Duration kRto = Micros(70);
 constexpr double kWindow = 100;
 
-NetworkSpec OneFlow(const CcEntry& none, const char* policy, Params params = {}, uint64_t seed = 1) {
-  NetworkSpec spec{
-      .topology = LeafSpine({.leaves = 2,
-                             .hosts_per_leaf = 1,
-                             .spines = kSpines,
-                             .rate = kRate,
-                             .delay = DelayFor(kRtt, kRate, 4)}),
-      .binding = Bind(none, {{"window", kWindow * static_cast<double>(kMtu.count())}}, policy,
-                      params),
-      .endpoint = {.rto_min = kRto},
-      .seed = seed};
+NetworkSpec OneFlow(const CcEntry& none, const char* policy, Params params = {},
+                    uint64_t seed = 1) {
+  NetworkSpec spec{.topology = LeafSpine({.leaves = 2,
+                                          .hosts_per_leaf = 1,
+                                          .spines = kSpines,
+                                          .rate = kRate,
+                                          .delay = DelayFor(kRtt, kRate, 4)}),
+                   .binding = Bind(none, {{"window", kWindow * static_cast<double>(kMtu.count())}},
+                                   policy, params),
+                   .endpoint = {.rto_min = kRto},
+                   .seed = seed};
   spec.binding.paths = 4096;
   return spec;
 }
 // From the sender's leaf to spine 0, and back.
-LinkId FirstUp(Network& net) { return LinkBetween(net.topology(), net.topology().hosts,
-                                                  net.topology().hosts + 2); }
+LinkId FirstUp(Network& net) {
+  return LinkBetween(net.topology(), net.topology().hosts, net.topology().hosts + 2);
+}
 
-// T-REPS-2: one of eight paths becomes a black hole. An eighth of the window is in it, and an eighth
-// of what replaces that, and so on: W/m (1 + 1/m + ..) = 12.5 * 8/7 = 14.3 packets; then it is
-// forgotten, by one time-out and one round trip after the failure at the latest.
+// T-REPS-2: one of eight paths becomes a black hole. An eighth of the window is in it, and an
+// eighth of what replaces that, and so on: W/m (1 + 1/m + ..) = 12.5 * 8/7 = 14.3 packets; then it
+// is forgotten, by one time-out and one round trip after the failure at the latest.
 TEST(RepsScenario, ABlackHoleIsForgottenWithinATimeoutAndARoundTrip) {
   const CcEntry none = AckEachPacket("none");
   double total = 0;

@@ -10,7 +10,7 @@ namespace weir {
 namespace {
 
 struct Case {
-  const char* algorithm = "nscc";
+  const CcEntry* algorithm = FindCc("nscc");
   const char* policy = "reps";
   LeafSpineShape shape{};
   std::vector<Fault> faults{};
@@ -24,12 +24,14 @@ double Makespan(const Case& c, int seeds = 2) {
   e.traffic = {.kind = TrafficKind::kPermutation, .size = Bytes(2'000'000)};
   e.faults = c.faults;
   e.time_limit = Millis(50);
-  Arm arm{.name = c.policy, .binding = Bind(c.algorithm, {}, c.policy)};
+  Arm arm;
+  arm.name = c.policy;
+  arm.binding = Bind(*c.algorithm, {}, c.policy);
   arm.binding.paths = 128;
   double sum = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     const RunResult r = RunArm(e, arm, static_cast<uint64_t>(seed));
-    EXPECT_TRUE(r.finished) << c.algorithm << " " << c.policy << " seed " << seed;
+    EXPECT_TRUE(r.finished) << c.algorithm->name << " " << c.policy << " seed " << seed;
     EXPECT_TRUE(r.breaches.empty()) << r.breaches[0];
     sum += static_cast<double>(r.makespan.count()) / 1000;
   }
@@ -47,12 +49,12 @@ constexpr LeafSpineShape kRoomy{
 // paths, with 16 hosts.
 TEST(SprayingScenario, APermutationOnSinglePathsTakesFarLonger) {
   for (const char* algorithm : {"nscc", "rccc"}) {
-    const double sprayed =
-        Measured(std::string(algorithm) + "_sprayed",
-                 Makespan({.algorithm = algorithm, .policy = "oblivious", .shape = kFull}, 3));
+    const double sprayed = Measured(
+        std::string(algorithm) + "_sprayed",
+        Makespan({.algorithm = FindCc(algorithm), .policy = "oblivious", .shape = kFull}, 3));
     const double single =
         Measured(std::string(algorithm) + "_single",
-                 Makespan({.algorithm = algorithm, .policy = "ecmp", .shape = kFull}, 3));
+                 Makespan({.algorithm = FindCc(algorithm), .policy = "ecmp", .shape = kFull}, 3));
     EXPECT_LT(sprayed, 230) << algorithm;
     EXPECT_GT(single / sprayed, 1.7) << algorithm;
   }
@@ -61,37 +63,48 @@ TEST(SprayingScenario, APermutationOnSinglePathsTakesFarLonger) {
 // T-REPS-5.
 TEST(SprayingScenario, FeedbackIsNotWorseThanObliviousOnAHealthyFabric) {
   for (const char* algorithm : {"nscc", "rccc"}) {
-    const double oblivious =
-        Measured(std::string(algorithm) + "_oblivious",
-                 Makespan({.algorithm = algorithm, .policy = "oblivious", .shape = kFull}, 3));
+    const double oblivious = Measured(
+        std::string(algorithm) + "_oblivious",
+        Makespan({.algorithm = FindCc(algorithm), .policy = "oblivious", .shape = kFull}, 3));
     const double reps =
         Measured(std::string(algorithm) + "_reps",
-                 Makespan({.algorithm = algorithm, .policy = "reps", .shape = kFull}, 3));
+                 Makespan({.algorithm = FindCc(algorithm), .policy = "reps", .shape = kFull}, 3));
     EXPECT_LE(reps, 1.02 * oblivious) << algorithm;
   }
 }
 
-// Two of the 32 cables between switches run at a tenth.
+// Two of the 32 cables between switches are slow. The reference slows down by 1.05 with REPS if
+// each packet is acknowledged (and by 1.18 if only every fourth is), by 1.32 without feedback. What
+// is left with REPS are packets that wait unmarked at the slow link, at most 0.2 BDP of them: at
+// the end of a transfer 23 kB at a quarter of 100 Gb/s take 7.5 us, at a tenth 19 us.
 TEST(SprayingScenario, ASlowLinkHurtsWhoDoesNotLook) {
+  const CcEntry each = AckEachPacket("nscc");
   const Topology topology = LeafSpine(kRoomy);
-  std::vector<Fault> faults;
-  for (const NodeId leaf : {16u, 18u}) {
-    faults.push_back({.kind = FaultKind::kLinkDegraded,
-                      .target = LinkBetween(topology, leaf, 20 + leaf % 8),
-                      .share = 0.1});
+  const auto makespan = [&](const char* policy, double share) {
+    std::vector<Fault> faults;
+    for (const NodeId leaf : {16u, 18u}) {
+      faults.push_back({.kind = FaultKind::kLinkDegraded,
+                        .target = LinkBetween(topology, leaf, 20 + leaf % 8),
+                        .share = share});
+    }
+    return Measured(
+        std::string(policy) + "_" + std::to_string(share),
+        Makespan({.algorithm = &each, .policy = policy, .shape = kRoomy, .faults = faults}));
+  };
+  // Eight links of 1 us, four full packets and four acknowledgements of about 9 ns.
+  const Duration rtt = Micros(8) + 4 * (kMtu / Gbps(100)) + Nanos(36);
+  const Bytes unmarked = Gbps(100) * rtt / 5;
+  const double oblivious = makespan("oblivious", 1);
+  const double reps = makespan("reps", 1);
+  for (const double share : {0.25, 0.1}) {
+    EXPECT_GE(makespan("oblivious", share), 1.3 * oblivious) << share;
+    const Duration wait = unmarked / Scaled(Gbps(100), share);
+    const double slow = makespan("reps", share);
+    EXPECT_LE(slow, reps + static_cast<double>(wait.count()) / 1000 + 2) << share;
+    if (share == 0.25) {
+      EXPECT_LE(slow, 1.05 * reps);
+    }
   }
-  double ratio[2] = {};
-  for (const bool looks : {false, true}) {
-    const char* policy = looks ? "reps" : "oblivious";
-    const double healthy = Measured(std::string(policy) + "_healthy",
-                                    Makespan({.policy = policy, .shape = kRoomy}));
-    const double degraded =
-        Measured(std::string(policy) + "_degraded",
-                 Makespan({.policy = policy, .shape = kRoomy, .faults = faults}));
-    ratio[looks] = degraded / healthy;
-  }
-  EXPECT_LE(ratio[true], 1.05);
-  EXPECT_GE(ratio[false], 1.3);
 }
 
 }  // namespace

@@ -123,8 +123,8 @@ class Swarm {
 
   void Connect(Pair& pair) {
     Side& side = pair.sides[0];
-    const absl::StatusOr<WireId> id = EndpointOf(side).Connect(
-        world_.now(), world_.AddressOf(pair.sides[1].host), *AnyBinding());
+    const absl::StatusOr<WireId> id =
+        EndpointOf(side).Connect(world_.now(), world_.AddressOf(pair.sides[1].host), *AnyBinding());
     if (!id.ok()) return Fail(std::string(id.status().message()));
     side.id = *id;
     owner_[{side.host, id->value}] = {&pair, 0};
@@ -232,7 +232,8 @@ class Swarm {
       case Event::kOpened:
         if (++side.opened > 1 || s == 1) return Fail("opened twice");
         return OnOpened(*pair);
-      case Event::kAccepted: return Fail("accepted after it was opened");
+      case Event::kAccepted:
+        return Fail("accepted after it was opened");
       case Event::kSent:
         if (!pair->lanes[s].NoteSent(c)) return Fail("wrong completion of a message sent");
         return CloseIfDone(*pair);

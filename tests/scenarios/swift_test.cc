@@ -21,8 +21,8 @@ constexpr double kNoScaling = 1;  // ns of flow scaling: practically none
 const CcEntry kSwift = AckEachPacket("swift");
 
 NetworkSpec Spec(uint32_t senders, Params params) {
-  return {.topology = SingleBottleneck(
-              {.senders = senders, .rate = kRate, .delay = DelayFor(kRtt, kRate)}),
+  return {.topology =
+              SingleBottleneck({.senders = senders, .rate = kRate, .delay = DelayFor(kRtt, kRate)}),
           .binding = Bind(kSwift, params),
           .endpoint = {.max_queue = Millis(2)}};
 }
@@ -99,7 +99,8 @@ TEST(SwiftScenario, WithoutFlowScalingEightSendersStayLessFair) {
   for (const bool scaling : {false, true}) {
     Network net(scaling ? Spec(8, {}) : Spec(8, {{"fs_range", kNoScaling}}));
     net.ConnectIncast(8);
-    for (uint32_t f = 0; f < 8; ++f) net.At(net.now() + f * Micros(200), [&net, f] { net.Write(f); });
+    for (uint32_t f = 0; f < 8; ++f)
+      net.At(net.now() + f * Micros(200), [&net, f] { net.Write(f); });
     net.RunFor(Millis(4));
     net.Mark();
     net.RunFor(Millis(8));
@@ -109,9 +110,9 @@ TEST(SwiftScenario, WithoutFlowScalingEightSendersStayLessFair) {
   EXPECT_LT(jain[0], jain[1]);
 }
 
-// T-SWIFT-4: with windows below one packet, a thousand senders queue no more than the target allows:
-// base target + fs_range = 150 us, so (150 - 20) us C = 1625 kB, which a thousand packets would
-// exceed 2.5 times. Half as many have the queue of their own fixed point, not half of it.
+// T-SWIFT-4: with windows below one packet, a thousand senders queue no more than the target
+// allows: base target + fs_range = 150 us, so (150 - 20) us C = 1625 kB, which a thousand packets
+// would exceed 2.5 times. Half as many have the queue of their own fixed point, not half of it.
 TEST(SwiftScenario, AThousandSendersQueueByTheTargetNotByTheirNumber) {
   constexpr double kBound = (25'000 + 125'000 - 20'000) * kBytesPerNano;
   double queue[2] = {};

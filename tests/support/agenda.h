@@ -26,9 +26,8 @@ class Agenda {
   // The schedule begins at time zero.
   void Add(const std::vector<Fault>& faults, Duration horizon) {
     for (const FaultStep& step : FaultSteps(faults, horizon)) {
-      At(Time(0) + step.at, [this, fault = faults[step.fault], begins = step.begins] {
-        Apply(fault, begins);
-      });
+      At(Time(0) + step.at,
+         [this, fault = faults[step.fault], begins = step.begins] { Apply(fault, begins); });
     }
   }
 
@@ -65,12 +64,14 @@ class Agenda {
     Fabric& fabric = world_.fabric();
     switch (fault.kind) {
       case FaultKind::kLinkDown:
-      case FaultKind::kLinkFlap: return fabric.SetLink(world_.now(), link, !begins);
+      case FaultKind::kLinkFlap:
+        return fabric.SetLink(world_.now(), link, !begins);
       case FaultKind::kLinkDegraded:
         return fabric.SetRate(world_.now(), link, begins ? fault.share : 1.0);
       case FaultKind::kImpairment:
         return fabric.SetImpairment(link, begins ? fault.impairment : Impairment{});
-      case FaultKind::kHostStall: return;
+      case FaultKind::kHostStall:
+        return;
     }
   }
 

@@ -25,7 +25,7 @@ namespace weir {
 
 inline constexpr uint16_t kPayload = 4096;
 inline constexpr Bytes kMtu{kPayload + DataOverhead(false, false)};  // 4186 B on the wire
-inline constexpr Bytes kAckWire{106};  // one SACK word, IPv4, FCS
+inline constexpr Bytes kAckWire{106};                                // one SACK word, IPv4, FCS
 inline constexpr Bytes kEndless{kMessageMax};
 
 // Of a path of `links` links, all at `rate`: what each must take for an empty round trip of `rtt`.
@@ -124,10 +124,12 @@ class Network {
     config.trimming = spec.switches.trimming;
     if (config.trimming) config.signals = config.signals | Signal::kTrimNotice;
     if (spec.switches.telemetry) config.signals = config.signals | Signal::kTelemetry;
+    config.tx_messages_max = config.rx_messages_max = 64;
     for (uint32_t h = 0; h < spec.topology.hosts; ++h) {
       // All may send to the last host.
       const bool last = h + 1 == spec.topology.hosts;
-      if (last) config.connections_max = std::max(config.connections_max, 2 * h);
+      config.connections_max = 16 + (last ? h : 0);
+      config.completions_max = 4 * config.connections_max + 128;
       if (!world_.AddHost(h, config).RegisterRegion(nullptr, uint64_t{1} << 47).ok()) std::abort();
     }
     world_.OnCompletion([this](uint32_t host, const Completion& c) { OnCompletion(host, c); });

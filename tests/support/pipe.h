@@ -8,41 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "cc_algos/registry.h"
 #include "datapath/endpoint.h"
-#include "lb_policies/registry.h"
 #include "tests/support/no_alloc.h"
+#include "tests/support/pipe_packet.h"
 
 namespace weir {
-
-inline Binding Bind(const char* cc, const char* lb = "ecmp", uint32_t paths = 8) {
-  const CcEntry* algorithm = FindCc(cc);
-  const LbEntry* policy = FindLb(lb);
-  return {.cc = algorithm,
-          .cc_config = algorithm->defaults(),
-          .lb = policy,
-          .lb_config = policy->defaults(),
-          .paths = paths};
-}
-
-// A packet that leaves side `from`; what is not of its type stays at its default.
-struct Sight {
-  int from = 0;
-  int nth = 0;  // of its type from this side, counted from 0
-  Time at{};    // its first bit leaves
-  FrameInfo info{};
-  DataHeader data{};
-  AckHeader ack{};
-  ControlHeader control{};
-  FrameClass cls = FrameClass::kData;
-};
-struct Fate {
-  int copies = 1;  // 0: lost
-  Duration extra{};
-  bool trim = false;
-  bool mark = false;
-  std::function<void(std::vector<std::byte>&)> edit{};
-};
 
 // 12 us: twice the delay of the pipe, and some packets.
 inline EndpointConfig PipeConfig(const Binding* binding = nullptr) {

@@ -52,23 +52,25 @@ class Lane {
   bool PostNext(Time now, Endpoint& sender, WireId id, uint32_t region) {
     const Parcel& p = parcels_[posted_];
     const absl::Status status =
-        p.write ? sender.PostWrite(now, id, {.data = p.source.data(),
-                                             .length = p.length,
-                                             .region = region,
-                                             .address = p.at,
-                                             .notify = p.notify,
-                                             .cookie = posted_})
-                : sender.PostSend(now, id, {.data = p.source.data(),
-                                            .length = p.length,
-                                            .cookie = posted_});
+        p.write ? sender.PostWrite(now, id,
+                                   {.data = p.source.data(),
+                                    .length = p.length,
+                                    .region = region,
+                                    .address = p.at,
+                                    .notify = p.notify,
+                                    .cookie = posted_})
+                : sender.PostSend(now, id,
+                                  {.data = p.source.data(), .length = p.length, .cookie = posted_});
     posted_ += status.ok() ? 1 : 0;
     return status.ok();
   }
   bool PostNextReceive(Time now, Endpoint& receiver, WireId id) {
     const Parcel& p = parcels_[receives_];
-    const bool ok = p.write || receiver.PostReceive(now, id, {.data = memory_.data() + p.at,
-                                                              .capacity = p.length + p.slack,
-                                                              .cookie = kReceiveCookie + receives_})
+    const bool ok = p.write || receiver
+                                   .PostReceive(now, id,
+                                                {.data = memory_.data() + p.at,
+                                                 .capacity = p.length + p.slack,
+                                                 .cookie = kReceiveCookie + receives_})
                                    .ok();
     receives_ += ok ? 1 : 0;
     return ok;
@@ -109,11 +111,16 @@ class Lane {
  private:
   static uint32_t DrawLength(Rng& rng, uint32_t payload) {
     switch (rng.Below(8)) {
-      case 0: return 0;
-      case 1: return 1 + rng.Below(64);
-      case 2: return payload * (1 + rng.Below(4)) - 1 + rng.Below(3);
-      case 3: return 100'000 + rng.Below(200'000);
-      default: return 1 + rng.Below(20'000);
+      case 0:
+        return 0;
+      case 1:
+        return 1 + rng.Below(64);
+      case 2:
+        return payload * (1 + rng.Below(4)) - 1 + rng.Below(3);
+      case 3:
+        return 100'000 + rng.Below(200'000);
+      default:
+        return 1 + rng.Below(20'000);
     }
   }
 

@@ -37,7 +37,8 @@ inline Topology DrawTopology(Rng& rng) {
   const Rate rate = Gbps(OneOf(rng, {10, 25, 100, 400}));
   const Duration delay = Nanos(200 + rng.Below(1800));
   switch (rng.Below(4)) {
-    case 0: return SingleBottleneck({.senders = 1 + rng.Below(6), .rate = rate, .delay = delay});
+    case 0:
+      return SingleBottleneck({.senders = 1 + rng.Below(6), .rate = rate, .delay = delay});
     case 1:
       return Dumbbell({.pairs = 1 + rng.Below(4),
                        .rate = rate,
@@ -91,8 +92,8 @@ inline SwitchConfig DrawSwitches(Rng& rng, Bytes mtu) {
   s.mark_max = rng.Chance(0.5) ? s.mark_min : depth;
   s.mark_last_hop = rng.Chance(0.7);
   s.mark_on_enqueue = rng.Chance(0.3);
-  // Headers of 94 B go first: where the overload times 94 B reaches a packet's size, as it does here
-  // (16 times) with small ones, only headers get through.
+  // Headers of 94 B go first: where the overload times 94 B reaches a packet's size, as it does
+  // here (16 times) with small ones, only headers get through.
   s.trimming = mtu > KiB(2) && rng.Chance(0.6);
   s.telemetry = rng.Chance(0.3);
   s.balancing = OneOf(rng, {SwitchBalancing::kEcmp, SwitchBalancing::kEcmp,
@@ -105,18 +106,22 @@ inline SwitchConfig DrawSwitches(Rng& rng, Bytes mtu) {
 // The faults by number: four kinds of trouble with links and hosts, five with packets.
 inline constexpr uint32_t kFaultKinds = 9;
 inline std::string FaultName(uint32_t kind) {
-  constexpr const char* kNames[kFaultKinds] = {"LinkDown", "LinkFlap",    "LinkDegraded",
-                                               "HostStall", "Loss",       "Burst",
+  constexpr const char* kNames[kFaultKinds] = {"LinkDown",   "LinkFlap",    "LinkDegraded",
+                                               "HostStall",  "Loss",        "Burst",
                                                "Corruption", "Duplication", "Reordering"};
   return kNames[kind];
 }
 
 inline Impairment DrawImpairment(Rng& rng, uint32_t kind, double most) {
   switch (kind) {
-    case 4: return {.loss = most * rng.Unit()};
-    case 5: return {.burst_enter = 0.2 * most * rng.Unit(), .burst_leave = 0.05 + 0.5 * rng.Unit()};
-    case 6: return {.corruption = most * rng.Unit()};
-    case 7: return {.duplication = 2 * most * rng.Unit()};
+    case 4:
+      return {.loss = most * rng.Unit()};
+    case 5:
+      return {.burst_enter = 0.2 * most * rng.Unit(), .burst_leave = 0.05 + 0.5 * rng.Unit()};
+    case 6:
+      return {.corruption = most * rng.Unit()};
+    case 7:
+      return {.duplication = 2 * most * rng.Unit()};
     default:
       return {.reordering = 3 * most * rng.Unit(), .reorder_delay = Nanos(100 + rng.Below(50'000))};
   }
@@ -128,7 +133,8 @@ inline Fault DrawFault(Rng& rng, const Topology& topology, uint32_t kind) {
           .at = Nanos(rng.Below(500'000)),
           .lasts = Nanos(10'000 + rng.Below(1'500'000))};
   switch (kind) {
-    case 0: break;
+    case 0:
+      break;
     case 1:
       f.kind = FaultKind::kLinkFlap;
       f.period = Nanos(5'000 + rng.Below(300'000));

@@ -1,0 +1,104 @@
+// [fabric] of an experiment file.
+#include "absl/strings/str_format.h"
+#include "testbed/experiment/load_parts.h"
+
+namespace weir {
+namespace {
+
+void ReadShape(TableReader& r, int kind, Topology& out) {
+  const auto common = [&r](auto& shape) {
+    r.Speed("rate", shape.rate);
+    r.Time("delay", shape.delay);
+  };
+  if (kind == 0) {
+    SingleBottleneckShape shape;
+    common(shape);
+    r.Integer("senders", 1, 100'000, shape.senders);
+    out = SingleBottleneck(shape);
+  } else if (kind == 1) {
+    DumbbellShape shape;
+    common(shape);
+    shape.bottleneck = shape.rate;
+    r.Integer("pairs", 1, 100'000, shape.pairs);
+    r.Speed("bottleneck", shape.bottleneck);
+    out = Dumbbell(shape);
+  } else if (kind == 2) {
+    LeafSpineShape shape;
+    common(shape);
+    r.Integer("leaves", 1, 4096, shape.leaves);
+    r.Integer("hosts_per_leaf", 1, 4096, shape.hosts_per_leaf);
+    r.Integer("spines", 1, 4096, shape.spines);
+    r.Integer("bundle", 1, 64, shape.bundle);
+    r.Speed("uplink_rate", shape.uplink_rate);
+    out = LeafSpine(shape);
+  } else {
+    FatTreeShape shape;
+    common(shape);
+    r.Integer("pods", 1, 1024, shape.pods);
+    r.Integer("leaves_per_pod", 1, 1024, shape.leaves_per_pod);
+    r.Integer("aggs_per_pod", 1, 1024, shape.aggs_per_pod);
+    r.Integer("hosts_per_leaf", 1, 1024, shape.hosts_per_leaf);
+    r.Integer("cores", 1, 65536, shape.cores);
+    r.Speed("uplink_rate", shape.uplink_rate);
+    r.Speed("core_rate", shape.core_rate);
+    if (shape.cores % shape.aggs_per_pod != 0) {
+      return r.FailKey("cores", absl::StrFormat("is %d; it must be a multiple of aggs_per_pod, %d",
+                                                shape.cores, shape.aggs_per_pod));
+    }
+    out = FatTree(shape);
+  }
+}
+
+}  // namespace
+
+void ReadFabric(TableReader& r, FabricSpec& out) {
+  std::string file;
+  r.String("file", file);
+  int kind = 2;
+  const bool named = r.Has("topology");
+  r.Choice("topology", {"single_bottleneck", "dumbbell", "leaf_spine", "fat_tree"}, kind);
+  if (!file.empty()) {
+    if (named) r.FailKey("file", "and topology exclude each other; drop one");
+    const absl::StatusOr<std::string> text = ReadFile(PathFrom(r.file(), file));
+    if (!text.ok()) return r.FailKey("file", std::string(text.status().message()));
+    absl::StatusOr<Topology> topology = ParseTopo(*text, file);
+    if (!topology.ok()) return r.FailKey("file", std::string(topology.status().message()));
+    out.topology = *std::move(topology);
+  } else {
+    ReadShape(r, kind, out.topology);
+  }
+  SwitchConfig& s = out.switches;
+  s.trimming = true;
+  r.Bool("trimming", s.trimming);
+  r.Bool("telemetry", s.telemetry);
+  r.DepthOf("queue_limit", out.queue_limit);
+  r.DepthOf("control_limit", out.control_limit);
+  r.DepthOf("buffer", out.buffer);
+  r.Number("alpha", 0.001, 1000, s.alpha);
+  r.Bool("marking", out.marking);
+  r.DepthOf("mark_min", out.mark_min);
+  r.DepthOf("mark_max", out.mark_max);
+  r.Number("mark_probability", 0, 1, s.mark_probability);
+  r.Bool("mark_on_enqueue", s.mark_on_enqueue);
+  int last_hop = 0;
+  r.Choice("mark_last_hop", {"auto", "on", "off"}, last_hop);
+  out.mark_last_hop = static_cast<FabricSpec::LastHop>(last_hop);
+  r.Bool("pfc", s.pfc);
+  r.DepthOf("pfc_xoff", out.pfc_xoff);
+  r.Number("pfc_alpha", 0.0001, 100, s.pfc_alpha);
+  int balancing = 0;
+  r.Choice("balancing", {"ecmp", "adaptive", "round_robin"}, balancing);
+  s.balancing = static_cast<SwitchBalancing>(balancing);
+  r.Bool("same_seed", s.same_seed);
+  r.Time("reroute_after", s.reroute_after);
+  if (s.pfc && s.trimming && r.Has("trimming")) {
+    r.FailKey("pfc", "and trimming exclude each other: a lossless queue never trims");
+  }
+  if (s.pfc) s.trimming = false;
+  if (s.pfc && out.buffer.zero() && out.pfc_xoff.zero()) {
+    r.FailKey("pfc", "needs a buffer (buffer = \"16MB\") or a fixed pfc_xoff");
+  }
+  r.Finish();
+}
+
+}  // namespace weir
