@@ -107,6 +107,9 @@ class Sender {
   Snapshot TakeSnapshot() const;
 
  private:
+  // Time-outs and credit requests in a row stretch their interval to at most 2^6 times the first.
+  static constexpr int kBackoffMax = 6;
+
   struct AckWork;  // what one acknowledgement adds up to
 
   TxMessage* NewMessage(Time now, const std::byte* data, uint32_t length, uint64_t cookie);

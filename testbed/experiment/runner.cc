@@ -132,7 +132,11 @@ class Run {
     world_switches_ = Switches();
     world_ = std::make_unique<World>(
         experiment_.fabric.topology,
-        WorldConfig{.seed = seed, .switches = world_switches_, .v6 = experiment_.transport.v6});
+        WorldConfig{.seed = seed,
+                    .switches = world_switches_,
+                    .v6 = experiment_.transport.v6,
+                    .tx_pages_max = static_cast<uint32_t>(std::min<size_t>(
+                        traffic_.connections.size() * TxWindow::kPages + 1, 1u << 20))});
     faults_ = std::make_unique<FaultPlayer>(*world_, experiment_.faults, kFaultTimer);
     world_->OnCompletion([this](uint32_t host, const Completion& c) { OnCompletion(host, c); });
     world_->OnTimer([this](uint32_t timer) { OnTimer(timer); });

@@ -64,6 +64,20 @@ TEST_F(DctcpTest, OneRoundCutsOnce) {
   EXPECT_EQ(window(), kBdp / 4);
 }
 
+// Marks that begin in the middle of one round go on in the next: one queue, one cut.
+TEST_F(DctcpTest, ACutAnswersForAllThatWasInFlight) {
+  driver_.Send(KiB(64));
+  driver_.Advance(kTestFlow.base_rtt);
+  for (int i = 0; i < 8; ++i) driver_.Ack(KiB(4), Bytes(0), kTestFlow.base_rtt);
+  driver_.Ack(KiB(4), KiB(4), kTestFlow.base_rtt);  // 28 KiB are left in flight
+  EXPECT_EQ(window(), kBdp / 2);
+  driver_.Send(KiB(64));
+  for (int i = 0; i < 7; ++i) driver_.Ack(KiB(4), KiB(4), kTestFlow.base_rtt);
+  EXPECT_EQ(window(), kBdp / 2);
+  driver_.Ack(KiB(4), KiB(4), kTestFlow.base_rtt);  // sent after the cut
+  EXPECT_LT(window(), kBdp / 2);
+}
+
 TEST_F(DctcpTest, AWindowOfUnmarkedBytesAddsOnePacket) {
   driver_.Round({.acked = kBdp - Bytes(1)});
   EXPECT_EQ(window(), kBdp);

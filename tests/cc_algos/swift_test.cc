@@ -105,6 +105,19 @@ TEST_F(SwiftTest, OneRttCutsOnce) {
   EXPECT_LT(cc_.window(), after);
 }
 
+// While a queue builds up, the effect of a cut shows only after the round trip of now.
+TEST_F(SwiftTest, TheRttOfNowSaysHowLongACutLasts) {
+  SetWindow(120);
+  Ack(kMtu, Micros(40));
+  const double after = cc_.window();
+  driver_.Advance(Micros(60));
+  Ack(kMtu, Micros(80));
+  EXPECT_EQ(cc_.window(), after);
+  driver_.Advance(Micros(20));
+  Ack(kMtu, Micros(80));
+  EXPECT_LT(cc_.window(), after);
+}
+
 TEST_F(SwiftTest, BelowOnePacketTheRateSpacesPackets) {
   SetWindow(0.25);
   // One packet each 12 us / 0.25 = 48 us: 4096 * 8 / 48 us = 682.67 Mb/s.

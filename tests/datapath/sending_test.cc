@@ -1,55 +1,21 @@
 // When packets leave: window, rate, credit, and the samples that come of it.
 #include <vector>
 
-#include "datapath/endpoint.h"
-#include "gtest/gtest.h"
-#include "tests/support/pipe.h"
-#include "tests/support/recorder.h"
+#include "tests/support/pipe_fixture.h"
 
 namespace weir {
 namespace {
 
-constexpr uint32_t kPayload = 4096;
-constexpr Bytes kPacket(4186);            // 4096 and 90
-constexpr Duration kRtt = Nanos(10'344);  // 335 + 5000 + 9 + 5000
-
-class SendingTest : public testing::Test {
- protected:
-  void Open(const Binding& binding, const EndpointConfig& config = PipeConfig()) {
-    binding_ = binding;
-    pipe_ = std::make_unique<Pipe>(config, config);
-    id_ = pipe_->Open(binding_);
-    *(*pipe_)[1].RegisterRegion(nullptr, uint64_t{1} << 40);
-    start_ = pipe_->now();
-  }
-  void Write(uint32_t bytes) {
-    ASSERT_TRUE((*pipe_)[0].PostWrite(pipe_->now(), id_, {.length = bytes}).ok());
-    pipe_->Kick(0);
-  }
-  std::vector<Sight> Sent(PacketType type, int from = 0) {
-    std::vector<Sight> packets;
-    for (const Sight& s : pipe_->sent()) {
-      if (s.from == from && s.info.type == type) packets.push_back(s);
-    }
-    return packets;
-  }
-  const Sender& sender() { return (*pipe_)[0].Find(id_)->sender; }
-
-  CcLog log_;
-  Binding binding_;
-  std::unique_ptr<Pipe> pipe_;
-  WireId id_{};
-  Time start_{};
-};
+class SendingTest : public PipeFixture {};
 
 // 4186 B at 10 Gb/s are 3348.8 ns. The pacer is a microsecond in hand at first, and no packet adds
 // to the rounding of the next.
 TEST_F(SendingTest, PacingIsExact) {
   log_.allowance.rate = Gbps(10);
   Open(Record(log_));
-  Write(500 * kPayload);
+  Write(500);
   pipe_->RunFor(Millis(3));
-  const std::vector<Sight> data = Sent(PacketType::kData);
+  const std::vector<Sight> data = Sent();
   ASSERT_EQ(data.size(), 500u);
   EXPECT_EQ(data[0].at, start_);
   for (int64_t n = 1; n < 500; ++n) {
@@ -60,9 +26,9 @@ TEST_F(SendingTest, PacingIsExact) {
 
 TEST_F(SendingTest, WithoutARateTheLineIsTheLimit) {
   Open(Record(log_));
-  Write(200 * kPayload);
+  Write(200);
   pipe_->RunFor(Micros(100));
-  const std::vector<Sight> data = Sent(PacketType::kData);
+  const std::vector<Sight> data = Sent();
   ASSERT_EQ(data.size(), 200u);
   EXPECT_EQ(data[199].at, start_ + 199 * kPacket / Gbps(100));
 }
@@ -70,7 +36,7 @@ TEST_F(SendingTest, WithoutARateTheLineIsTheLimit) {
 // A frame is handed over only while less than tx_slack waits before it.
 TEST_F(SendingTest, ThePortsQueueStaysShort) {
   Open(Record(log_));
-  Write(200 * kPayload);
+  Write(200);
   // Handed over at `now`, the packet leaves by now + 500 ns; the pipe polls exactly when asked.
   Time handed{};
   pipe_->OnPacket([&](const Sight& s) {
@@ -85,7 +51,7 @@ TEST_F(SendingTest, ThePortsQueueStaysShort) {
 TEST_F(SendingTest, TheWindowBindsAlone) {
   log_.allowance.window = 3 * kPacket + Bytes(4185);  // a byte short of four
   Open(Record(log_));
-  Write(40 * kPayload);
+  Write(40);
   pipe_->RunFor(Millis(1));
   ASSERT_EQ(log_.sends.size(), 40u);
   Bytes most{};
@@ -100,7 +66,7 @@ TEST_F(SendingTest, TheWindowBindsAlone) {
 TEST_F(SendingTest, AWindowBelowOnePacketLetsOneOut) {
   log_.allowance.window = Bytes(1);
   Open(Record(log_));
-  Write(5 * kPayload);
+  Write(5);
   pipe_->RunFor(Millis(1));
   ASSERT_EQ(log_.sends.size(), 5u);
   for (const SendSample& s : log_.sends) EXPECT_EQ(s.in_flight, kPacket);
@@ -110,8 +76,8 @@ TEST_F(SendingTest, AWindowBelowOnePacketLetsOneOut) {
 
 TEST_F(SendingTest, TheRateBindsAlone) {
   log_.allowance.rate = Gbps(10);
-  Open(Record(log_, "ecmp", 8, {.ack_every = Bytes(0)}));
-  Write(40 * kPayload);
+  Open(Record(log_, "ecmp", 8, kAckEach));
+  Write(40);
   pipe_->RunFor(Micros(100));
   EXPECT_EQ(sender().limit(), Limit::kPacer);
   // Three packets of 3.3 us in a round trip of 10.3 us, four with the microsecond in hand.
@@ -122,7 +88,7 @@ TEST_F(SendingTest, WithoutCreditNothingLeavesButTheRequest) {
   log_.allowance.credit = kPacket - Bytes(1);
   log_.credit_wanted = Bytes(10'000);
   Open(Record(log_));
-  Write(4 * kPayload);
+  Write(4);
   pipe_->RunFor(Micros(100));
   EXPECT_TRUE(log_.sends.empty());
   EXPECT_EQ(sender().limit(), Limit::kCredit);
@@ -151,10 +117,10 @@ TEST_F(SendingTest, CreditBindsAlone) {
     EXPECT_LE(sent, granted);
     return Fate{};
   });
-  Write(500 * kPayload);
+  Write(500);
   pipe_->RunFor(Millis(1));
-  EXPECT_EQ(pipe_->Count(0, Event::kSent), 1);
-  EXPECT_GT((*pipe_)[1].counters().credits_sent, 0u);
+  EXPECT_EQ(Completed(), 1);
+  EXPECT_GT(peer_counters().credits_sent, 0u);
 }
 
 TEST_F(SendingTest, LostCreditIsAskedForAgain) {
@@ -167,14 +133,14 @@ TEST_F(SendingTest, LostCreditIsAskedForAgain) {
     const bool late = pipe_->now() > start_ + Micros(30) && pipe_->now() < start_ + Micros(60);
     return Fate{.copies = s.from == 1 && late ? 0 : 1};
   });
-  Write(500 * kPayload);
+  Write(500);
   pipe_->RunFor(Millis(2));
-  EXPECT_EQ(pipe_->Count(0, Event::kSent), 1);
+  EXPECT_EQ(Completed(), 1);
 }
 
 TEST_F(SendingTest, AShortMessageIsLimitedByTheApplication) {
   Open(Record(log_));
-  Write(100);
+  WriteBytes(100);
   pipe_->RunFor(Micros(50));
   ASSERT_EQ(log_.acks.size(), 1u);
   EXPECT_EQ(log_.acks[0].limit, Limit::kApplication);
@@ -184,7 +150,7 @@ TEST_F(SendingTest, AShortMessageIsLimitedByTheApplication) {
 
 TEST_F(SendingTest, ARoundTripIsOneOfThePacketAndItsAcknowledgement) {
   Open(Record(log_));
-  Write(kPayload);
+  Write(1);
   pipe_->RunFor(Micros(50));
   ASSERT_EQ(log_.acks.size(), 1u);
   EXPECT_EQ(log_.acks[0].rtt, kRtt);
@@ -196,39 +162,11 @@ TEST_F(SendingTest, ARoundTripIsOneOfThePacketAndItsAcknowledgement) {
 TEST_F(SendingTest, TheReceiversHoldIsTakenOut) {
   Open(Record(log_));
   pipe_->Stall(1, pipe_->now() + Micros(35));
-  Write(kPayload);
+  Write(1);
   pipe_->RunFor(Micros(60));
   ASSERT_EQ(log_.acks.size(), 1u);
   EXPECT_GT(log_.acks[0].now - start_, Micros(35));
   EXPECT_EQ(log_.acks[0].rtt, kRtt);
-}
-
-// We poll 200 us late. The time-out of 48 us is not the peer's silence, and the sample is none.
-TEST_F(SendingTest, AHostStallMarksItsSamplesAndIsNoTimeout) {
-  Open(Record(log_));
-  Write(3 * kPayload);
-  pipe_->RunFor(Micros(1));
-  pipe_->Stall(0, pipe_->now() + Micros(200));
-  pipe_->RunFor(Millis(1));
-  EXPECT_EQ((*pipe_)[0].counters().timeouts, 0u);
-  EXPECT_EQ((*pipe_)[0].counters().retransmitted_packets, 0u);
-  EXPECT_EQ((*pipe_)[0].counters().host_stalls, 1u);
-  ASSERT_FALSE(log_.acks.empty());
-  EXPECT_EQ(log_.acks[0].rtt, Duration(0));
-  EXPECT_TRUE(log_.acks[0].host_stall);
-  EXPECT_GE((*pipe_)[0].counters().rtt_rejected, 1u);
-}
-
-// A stall with hundreds of acknowledgements in the port, of which a poll takes 32.
-TEST_F(SendingTest, WhatWaitedDuringAStallIsHeardBeforeAnythingIsJudged) {
-  Open(Record(log_, "round_robin", 16, {.ack_every = Bytes(0)}));
-  Write(220 * kPayload);
-  pipe_->RunFor(Micros(74));  // all have left
-  pipe_->Stall(0, pipe_->now() + Micros(200));
-  pipe_->RunFor(Millis(1));
-  EXPECT_EQ(pipe_->Count(0, Event::kSent), 1);
-  EXPECT_EQ((*pipe_)[0].counters().retransmitted_packets, 0u);
-  EXPECT_EQ((*pipe_)[0].counters().host_stalls, 1u);
 }
 
 TEST_F(SendingTest, PacketsKeepTheirClass) {
@@ -236,7 +174,7 @@ TEST_F(SendingTest, PacketsKeepTheirClass) {
   pipe_->OnPacket([](const Sight& s) {
     return Fate{.copies = s.info.type == PacketType::kData && s.nth % 9 == 8 ? 0 : 1};
   });
-  Write(100 * kPayload);
+  Write(100);
   pipe_->RunFor(Millis(1));
   for (const Sight& s : pipe_->sent()) {
     const bool data = s.info.type == PacketType::kData;
@@ -245,7 +183,7 @@ TEST_F(SendingTest, PacketsKeepTheirClass) {
                                                       : FrameClass::kRetransmit;
     ASSERT_EQ(s.cls, expected);
   }
-  EXPECT_GT((*pipe_)[0].counters().retransmitted_packets, 10u);
+  EXPECT_GT(counters().retransmitted_packets, 10u);
 }
 
 TEST_F(SendingTest, MarksComeBackByTheByte) {
@@ -253,7 +191,7 @@ TEST_F(SendingTest, MarksComeBackByTheByte) {
   pipe_->OnPacket([](const Sight& s) {
     return Fate{.mark = s.info.type == PacketType::kData && s.nth % 4 == 1};
   });
-  Write(100 * kPayload);
+  Write(100);
   pipe_->RunFor(Millis(1));
   Bytes acked{}, marked{};
   for (const AckSample& a : log_.acks) acked += a.newly_acked, marked += a.newly_marked;
@@ -265,7 +203,7 @@ TEST_F(SendingTest, MarksComeBackByTheByte) {
 TEST_F(SendingTest, CnpsComeAtTheirInterval) {
   Open(Record(log_, "ecmp", 8, {.cnp_interval = Micros(20)}));
   pipe_->OnPacket([](const Sight& s) { return Fate{.mark = s.info.type == PacketType::kData}; });
-  Write(200 * kPayload);
+  Write(200);
   pipe_->RunFor(Millis(1));
   EXPECT_EQ(log_.cnps.size(), 4u);
 }
@@ -273,8 +211,8 @@ TEST_F(SendingTest, CnpsComeAtTheirInterval) {
 // A round ends when data sent after its beginning is acknowledged: once a round trip.
 TEST_F(SendingTest, RoundsFollowTheRoundTrip) {
   log_.allowance.window = 10 * kPacket;
-  Open(Record(log_, "ecmp", 8, {.ack_every = Bytes(0)}));
-  Write(100 * kPayload);
+  Open(Record(log_, "ecmp", 8, kAckEach));
+  Write(100);
   pipe_->RunFor(Millis(1));
   // Ten windows of ten packets.
   EXPECT_NEAR(static_cast<double>(log_.acks.back().round), 10, 1);
@@ -290,27 +228,27 @@ TEST_F(SendingTest, WaitsForARecordPage) {
   Open(Record(log_), config);
   const Binding other = Bind("none");
   const WireId second = pipe_->Open(other);
-  Write(20 * kPayload);
+  Write(20);
   ASSERT_TRUE((*pipe_)[0].PostWrite(pipe_->now(), second, {.length = 20 * kPayload}).ok());
   pipe_->RunFor(Millis(2));
-  EXPECT_EQ(pipe_->Count(0, Event::kSent), 2);
-  EXPECT_GT((*pipe_)[0].counters().tx_pages_short, 0u);
+  EXPECT_EQ(Completed(), 2);
+  EXPECT_GT(counters().tx_pages_short, 0u);
 }
 
 // Everything in flight stays so; the new algorithm hears of it, and the new policy's rules hold.
 TEST_F(SendingTest, AnotherAlgorithmTakesOverInFlight) {
   Open(Record(log_, "ecmp", 8));
-  Write(300 * kPayload);
+  Write(300);
   pipe_->RunFor(Micros(20));
   CcLog other;
   const Binding next = Record(other, "round_robin", 3);
   ASSERT_TRUE((*pipe_)[0].Rebind(pipe_->now(), id_, next).ok());
   const size_t before = log_.acks.size();
   pipe_->RunFor(Millis(1));
-  EXPECT_EQ(pipe_->Count(0, Event::kSent), 1);
+  EXPECT_EQ(Completed(), 1);
   EXPECT_EQ(log_.acks.size(), before);
   EXPECT_FALSE(other.acks.empty());
-  EXPECT_EQ((*pipe_)[0].counters().retransmitted_packets, 0u);
+  EXPECT_EQ(counters().retransmitted_packets, 0u);
   EXPECT_EQ(sender().in_flight(), Bytes(0));
 }
 

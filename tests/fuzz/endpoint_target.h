@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "datapath/endpoint.h"
+#include "tests/fuzz/forge.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/support/pipe.h"
-#include "tests/support/wire_random.h"
 
 namespace weir {
 
@@ -122,44 +122,11 @@ class EndpointFuzzer {
   }
   // A packet with a right checksum for the side's connection, as only a broken peer would send it.
   void Forge(int side) {
-    Rng rng(input_.Number<uint16_t>());
+    if (flying_[side].size() >= kFlyingMax) return;
     const FrameWriter writer(Pipe::AddressOf(1 - side), Pipe::AddressOf(side), 0);
-    std::vector<std::byte> out(kFrameHeaderRoom);
-    const auto near = [&](Psn psn) { return psn + (rng.Below(64) - 16); };
-    const Connection* c = ends_[side]->Find(id_[side]);
-    const Psn ours = c == nullptr ? Psn(0) : c->first_psn;
-    uint32_t size = 0;
-    if (const uint8_t kind = input_.Number<uint8_t>() % 5; kind == 0) {
-      DataHeader h = AnyData(rng);
-      h.to = id_[side];
-      h.psn = near(c == nullptr ? Psn(0) : c->receiver.cumulative());
-      h.payload %= 200;
-      h.length = rng.Chance(0.5) ? h.payload : h.payload + rng.Below(500);
-      h.target = rng.Below(4);
-      h.address = rng.Below(2000);
-      h.flags &= static_cast<uint8_t>(~DataHeader::kTelemetry);
-      size = writer.Write(h, 0, false, out.data()) + h.payload;
-    } else if (kind == 1) {
-      AckHeader h = AnyAck(rng);
-      h.to = id_[side];
-      h.cumulative = near(ours);
-      h.base = Psn(near(ours).value() & ~63u);
-      h.echo = near(ours);
-      size = writer.Write(h, 0, out.data());
-    } else if (kind == 2) {
-      size = writer.Write(TrimNotice{.to = id_[side], .psn = near(ours)}, 0, out.data());
-    } else if (kind == 3) {
-      ControlHeader h = AnyControl(rng);
-      h.to = id_[side];
-      size = writer.Write(h, 0, out.data());
-    } else {
-      OpenHeader h = AnyOpen(rng);
-      h.to = id_[side];
-      if (c != nullptr) h.nonce = c->nonce;
-      size = writer.Write(h, 0, out.data());
-    }
-    out.resize(size);
-    if (flying_[side].size() < kFlyingMax) flying_[side].push_back(std::move(out));
+    const uint8_t kind = input_.Number<uint8_t>();
+    flying_[side].push_back(
+        ForgePacket(writer, ends_[side]->Find(id_[side]), kind, input_.Number<uint16_t>()));
   }
   void Post(int side) {
     Endpoint& e = *ends_[side];

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "tests/support/agenda.h"
-#include "tests/support/swarm_lane.h"
+#include "tests/support/swarm_pair.h"
 #include "tests/support/swarm_plan.h"
 
 namespace weir {
@@ -44,36 +44,18 @@ class Swarm {
     }
     if (!AllEnded()) Fail(absl::StrFormat("not all has ended at %d ns", world_.now().nanos()));
     world_.RunFor(Seconds(1));  // what is still on its way
-    for (const Pair& pair : pairs_) CheckPair(pair);
+    for (const SwarmPair& pair : pairs_) CheckPair(pair);
     CheckRest();
     return failure_;
   }
   uint64_t digest() const { return world_.digest(); }
 
  private:
-  // Side 0 opens; lane s carries what side s sends.
-  struct Side {
-    uint32_t host = 0;
-    WireId id{};
-    uint32_t region = 0;  // for the other side's writes
-    int opened = 0;
-    int ended = 0;
-    Completion end{};
-  };
-  struct Pair {
-    Pair(Rng& rng, uint32_t payload)
-        : lanes{{rng, payload, 400'000, 14}, {rng, payload, 200'000, 8}} {}
-    Side sides[2];
-    Lane lanes[2];
-    bool aborted = false;
-    bool closing = false;
-  };
-
   void Fail(const std::string& what) {
     if (failure_.empty()) failure_ = what;
   }
-  Endpoint& EndpointOf(const Side& side) { return world_.endpoint(side.host); }
-  bool Live(const Side& side) const {
+  Endpoint& EndpointOf(const SwarmSide& side) { return world_.endpoint(side.host); }
+  bool Live(const SwarmSide& side) const {
     return side.host != vanished_ && world_.endpoint(side.host).Find(side.id) != nullptr;
   }
   void After(Duration most, std::function<void()> action) {
@@ -109,7 +91,7 @@ class Swarm {
   void AddPairs() {
     const uint32_t hosts = plan_.topology.hosts;
     for (uint32_t i = 0; i < plan_.connections; ++i) {
-      Pair& pair = pairs_.emplace_back(rng_, plan_.endpoint.payload_max);
+      SwarmPair& pair = pairs_.emplace_back(rng_, plan_.endpoint.payload_max);
       pair.sides[0].host = rng_.Below(hosts);
       pair.sides[1].host = (pair.sides[0].host + 1 + rng_.Below(hosts - 1)) % hosts;
       for (int s : {0, 1}) {
@@ -121,8 +103,8 @@ class Swarm {
     }
   }
 
-  void Connect(Pair& pair) {
-    Side& side = pair.sides[0];
+  void Connect(SwarmPair& pair) {
+    SwarmSide& side = pair.sides[0];
     const absl::StatusOr<WireId> id =
         EndpointOf(side).Connect(world_.now(), world_.AddressOf(pair.sides[1].host), *AnyBinding());
     if (!id.ok()) return Fail(std::string(id.status().message()));
@@ -133,8 +115,8 @@ class Swarm {
 
   // --- Under way ---
 
-  void OnOpened(Pair& pair) {
-    Side& there = pair.sides[1];
+  void OnOpened(SwarmPair& pair) {
+    SwarmSide& there = pair.sides[1];
     there.id = EndpointOf(pair.sides[0]).Find(pair.sides[0].id)->peer;
     owner_[{there.host, there.id.value}] = {&pair, 1};
     if (EndpointOf(there).Find(there.id) == nullptr) return;  // gone already
@@ -153,8 +135,8 @@ class Swarm {
     CloseIfDone(pair);
   }
 
-  void PostSend(Pair& pair, int s) {
-    Side& side = pair.sides[s];
+  void PostSend(SwarmPair& pair, int s) {
+    SwarmSide& side = pair.sides[s];
     if (!Live(side) || pair.closing) return;
     if (!pair.lanes[s].PostNext(world_.now(), EndpointOf(side), side.id,
                                 pair.sides[1 - s].region)) {
@@ -163,8 +145,8 @@ class Swarm {
     world_.Kick(side.host);
   }
   // For what side `s` sends.
-  void PostReceive(Pair& pair, int s) {
-    Side& side = pair.sides[1 - s];
+  void PostReceive(SwarmPair& pair, int s) {
+    SwarmSide& side = pair.sides[1 - s];
     if (!Live(side) || pair.closing) return;
     if (!pair.lanes[s].PostNextReceive(world_.now(), EndpointOf(side), side.id)) {
       return agenda_.At(world_.now() + Micros(20), [this, &pair, s] { PostReceive(pair, s); });
@@ -172,8 +154,8 @@ class Swarm {
     world_.Kick(side.host);
   }
 
-  void Rebind(Pair& pair) {
-    Side& side = pair.sides[rng_.Below(2)];
+  void Rebind(SwarmPair& pair) {
+    SwarmSide& side = pair.sides[rng_.Below(2)];
     if (!Live(side)) return;
     const absl::Status status = EndpointOf(side).Rebind(world_.now(), side.id, *AnyBinding());
     if (!status.ok() && status.code() != absl::StatusCode::kFailedPrecondition) {
@@ -183,8 +165,8 @@ class Swarm {
     After(Micros(300), [this, &pair] { Rebind(pair); });
   }
 
-  void Abort(Pair& pair) {
-    Side& side = pair.sides[rng_.Below(2)];
+  void Abort(SwarmPair& pair) {
+    SwarmSide& side = pair.sides[rng_.Below(2)];
     if (!Live(side)) return;
     pair.aborted = true;
     if (!EndpointOf(side).Abort(world_.now(), side.id).ok()) Fail("abort refused");
@@ -196,8 +178,8 @@ class Swarm {
     world_.Stall(host, Time::Never());
   }
 
-  void CloseIfDone(Pair& pair) {
-    if (pair.closing || !pair.lanes[0].done() || !pair.lanes[1].done()) return;
+  void CloseIfDone(SwarmPair& pair) {
+    if (pair.closing || !pair.done()) return;
     pair.closing = true;
     const uint32_t who = rng_.Below(3);  // 2: both at once
     for (const int s : {0, 1}) {
@@ -205,7 +187,7 @@ class Swarm {
       After(who == 2 ? Duration(0) : Micros(50), [this, &pair, s] { Close(pair.sides[s]); });
     }
   }
-  void Close(Side& side) {
+  void Close(SwarmSide& side) {
     if (!Live(side)) return;
     const Connection* c = EndpointOf(side).Find(side.id);
     if (plan_.ending == Ending::kClose && c->sender.in_flight() != Bytes(0)) {
@@ -216,9 +198,9 @@ class Swarm {
   }
   // After an abort or a peer's end nobody else would.
   void CloseAll() {
-    for (Pair& pair : pairs_) {
-      if (plan_.ending == Ending::kClose && !AllEnded()) Fail(Unfinished(pair));
-      for (Side& side : pair.sides) Close(side);
+    for (SwarmPair& pair : pairs_) {
+      if (plan_.ending == Ending::kClose && !AllEnded()) Fail(Describe(pair));
+      for (SwarmSide& side : pair.sides) Close(side);
     }
   }
 
@@ -226,7 +208,7 @@ class Swarm {
     const auto it = owner_.find({host, c.connection.value});
     if (it == owner_.end()) return;  // a connection that a repeated open has made
     auto [pair, s] = it->second;
-    Side& side = pair->sides[s];
+    SwarmSide& side = pair->sides[s];
     if (side.ended > 0) return Fail("a completion after the end");
     switch (c.event) {
       case Event::kOpened:
@@ -251,30 +233,23 @@ class Swarm {
   // --- Looking back ---
 
   bool AllEnded() const {
-    for (const Pair& pair : pairs_) {
+    for (const SwarmPair& pair : pairs_) {
       const bool opened = pair.sides[0].id.value != 0 || pair.sides[0].host == vanished_;
       if (!opened || Live(pair.sides[0]) || Live(pair.sides[1])) return false;
     }
     return true;
   }
-  std::string Unfinished(const Pair& pair) const {
-    return absl::StrFormat("host %d to %d: opened %d, done %d and %d, ended %d (%s) and %d (%s)",
-                           pair.sides[0].host, pair.sides[1].host, pair.sides[0].opened,
-                           pair.lanes[0].done(), pair.lanes[1].done(), pair.sides[0].ended,
-                           Name(pair.sides[0].end.cause), pair.sides[1].ended,
-                           Name(pair.sides[1].end.cause));
-  }
 
-  void CheckPair(const Pair& pair) {
+  void CheckPair(const SwarmPair& pair) {
     for (const Lane& lane : pair.lanes) {
       const size_t wrong = lane.FirstWrongByte();
       if (wrong != SIZE_MAX) Fail(absl::StrFormat("byte %d of a memory is wrong", wrong));
     }
     const bool touched = pair.sides[0].host == vanished_ || pair.sides[1].host == vanished_;
     if (pair.aborted || touched) return;
-    if (!pair.lanes[0].done() || !pair.lanes[1].done()) Fail(Unfinished(pair));
-    for (const Side& side : pair.sides) {
-      if (side.ended != 1 || side.end.event != Event::kClosed) Fail(Unfinished(pair));
+    if (!pair.done()) Fail(Describe(pair));
+    for (const SwarmSide& side : pair.sides) {
+      if (side.ended != 1 || side.end.event != Event::kClosed) Fail(Describe(pair));
     }
   }
 
@@ -298,8 +273,8 @@ class Swarm {
   World world_;
   Agenda agenda_;
   std::deque<Binding> bindings_;
-  std::deque<Pair> pairs_;
-  std::map<std::pair<uint32_t, uint32_t>, std::pair<Pair*, int>> owner_;  // by host and id
+  std::deque<SwarmPair> pairs_;
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<SwarmPair*, int>> owner_;  // by host and id
   uint32_t vanished_ = kNobody;
   std::string failure_;
 };

@@ -1,0 +1,190 @@
+// Sender: losses and the timers that find them.
+#include <algorithm>
+
+#include "datapath/sender.h"
+
+namespace weir {
+namespace {
+
+// Packets of one path that must have overtaken before order alone says "lost". Source: the
+// duplicate threshold of RFC 5681 section 3.2.
+constexpr uint32_t kOrderTolerance = 3;
+// A probe goes out so many smoothed round trips after the last packet. Source: RFC 8985
+// section 7.2. Departure: acknowledgements of earlier packets do not put it off.
+constexpr int kProbeRtts = 2;
+constexpr int kProbeBackoffMax = 10;  // the interval grows to 2^10 times that
+
+PathEvent EventOf(LossCause cause) {
+  switch (cause) {
+    case LossCause::kTrim:
+      return PathEvent::kTrimmed;
+    case LossCause::kTrimLastHop:
+      return PathEvent::kTrimmedLastHop;
+    default:
+      return PathEvent::kLost;
+  }
+}
+
+}  // namespace
+
+void Sender::HandleTrim(Time now, const TrimNotice& notice) {
+  HeardFromPeer(now);
+  TxRecord* record = window_.Find(notice.psn);
+  if (record == nullptr || record->state != TxState::kInFlight ||
+      record->attempt != notice.attempt) {
+    return;
+  }
+  const bool last_hop = (notice.flags & TrimNotice::kLastHop) != 0;
+  const LossCause cause = last_hop ? LossCause::kTrimLastHop : LossCause::kTrim;
+  last_progress_ = now;
+  ++shared_.counters.lost_by_trim;
+  ++stats_.trims;
+  DeclareLost(now, TxWindow::Slot(notice.psn), EventOf(cause));
+  ReportLoss(now, Bytes(record->size), cause, (notice.flags & TrimNotice::kMarked) != 0);
+}
+
+// Walks the packets in flight from the one sent first, as long as they were sent before the newest
+// acknowledged one. Source: RFC 8985 section 6.2 (time); the same path is first in, first out
+// (order). `seen` <= now is when the latest acknowledgement came to the port.
+void Sender::DetectLosses(Time now, Time seen) {
+  rack_deadline_ = Time::Never();
+  if (!rack_valid_) return;
+  Bytes by_order{};
+  Bytes by_time{};
+  const Duration lag =
+      rack_by_probe_ ? std::max(reorder_window_, flow_.max_queue) : reorder_window_;
+  const Duration patience = std::max(rtt_.latest(), rtt_.smoothed()) + lag;
+  while (!window_.in_flight.empty()) {
+    const uint16_t slot = window_.in_flight.head;
+    const TxRecord& record = window_.At(slot);
+    const auto overtaken = static_cast<int32_t>(rack_seq_ - record.send_seq);
+    if (overtaken <= 0) break;
+    const bool order = loss_.by_order && !rack_by_probe_ && record.path == rack_path_ &&
+                       overtaken >= static_cast<int32_t>(kOrderTolerance);
+    if (!order && record.sent + patience > seen) {
+      rack_deadline_ = record.sent + patience;
+      break;
+    }
+    (order ? by_order : by_time) += Bytes(record.size);
+    ++(order ? shared_.counters.lost_by_order : shared_.counters.lost_by_time);
+    DeclareLost(now, slot, PathEvent::kLost);
+  }
+  if (by_order > Bytes(0)) ReportLoss(now, by_order, LossCause::kOrder, false);
+  if (by_time > Bytes(0)) ReportLoss(now, by_time, LossCause::kTime, false);
+}
+
+void Sender::DeclareLost(Time now, uint16_t slot, PathEvent event) {
+  TxRecord& record = window_.At(slot);
+  WEIR_DCHECK(record.state == TxState::kInFlight);
+  window_.Remove(window_.in_flight, slot);
+  window_.PushBack(window_.lost, slot);
+  record.state = TxState::kLost;
+  in_flight_ -= Bytes(record.size);
+  lost_bytes_ += record.size;
+  if (binding_->lb->learns && record.path < binding_->paths) {
+    lb_->OnFeedback({.now = now, .path = record.path, .event = event});
+  }
+}
+
+void Sender::ReportLoss(Time now, Bytes lost, LossCause cause, bool marked) {
+  cc_->OnLoss({.now = now,
+               .round = round_,
+               .lost = lost,
+               .in_flight = in_flight_,
+               .cause = cause,
+               .marked = marked});
+  RefreshAllowance();
+}
+
+// --- Timers ---
+
+// After a stall the acknowledgements that have waited come first.
+Time Sender::RackDeadline() const {
+  return std::max(rack_deadline_, shared_.stalled_until + reorder_window_);
+}
+
+Time Sender::RtoDeadline() const {
+  if (window_.in_flight.empty()) return Time::Never();
+  const Time sent = window_.At(window_.in_flight.head).sent;
+  // Time during which the poll loop did not run is not the peer's silence.
+  const Time from = std::max({sent, last_progress_, shared_.stalled_until});
+  return from + rtt_.timeout() * (int64_t{1} << std::min(timeouts_in_row_, kBackoffMax));
+}
+
+Time Sender::ProbeDeadline() const {
+  const bool waits = !window_.in_flight.empty() || BlockedByReceives();
+  if (!waits || probe_due_) return Time::Never();
+  const Time from = std::max({last_sent_, shared_.stalled_until, probe_sent_});
+  const Duration interval = kProbeRtts * rtt_.smoothed() + flow_.base_rtt / 2;
+  return from + interval * (int64_t{1} << std::min(probes_in_row_, kProbeBackoffMax));
+}
+
+Time Sender::NextDeadline(Time now) const {
+  Time next = std::min({cc_timer_, RackDeadline(), RtoDeadline(), ProbeDeadline()});
+  // A credit request that is due waits only to be polled.
+  const bool later = limit_ == Limit::kCredit && credit_request_at_ > now;
+  return later ? std::min(next, credit_request_at_) : next;
+}
+
+bool Sender::HandleTimer(Time now) {
+  if (cc_timer_ <= now) {
+    cc_->OnTimer(now);
+    RefreshAllowance();
+  }
+  if (RackDeadline() <= now) DetectLosses(now, now);
+  if (RtoDeadline() <= now) HandleTimeout(now);
+  if (ProbeDeadline() <= now) {
+    probe_due_ = true;
+    ++probes_in_row_;
+    ++unanswered_;
+  }
+  const bool silent = unanswered_ > loss_.retries_max && now - heard_at_ > SilenceMax();
+  return timeouts_in_row_ <= loss_.retries_max && !silent;
+}
+
+// As long as the time-outs in a row that use up all retries.
+Duration Sender::SilenceMax() const {
+  const int longest = std::max(0, loss_.retries_max - kBackoffMax);
+  return loss_.rto_min * ((int64_t{2} << kBackoffMax) - 1 + (int64_t{longest} << kBackoffMax));
+}
+
+void Sender::HeardFromPeer(Time now) {
+  unanswered_ = 0;
+  heard_at_ = now;
+}
+
+void Sender::HandleTimeout(Time now) {
+  ++timeouts_in_row_;
+  ++stats_.timeouts;
+  ++shared_.counters.timeouts;
+  Bytes lost{};
+  while (!window_.in_flight.empty()) {
+    const uint16_t slot = window_.in_flight.head;
+    lost += Bytes(window_.At(slot).size);
+    ++shared_.counters.lost_by_timeout;
+    DeclareLost(now, slot, PathEvent::kTimeout);
+  }
+  cc_->OnTimeout({.now = now, .round = round_, .lost = lost, .consecutive = timeouts_in_row_});
+  RefreshAllowance();
+}
+
+void Sender::HandleCnp(Time now) {
+  HeardFromPeer(now);
+  ++shared_.counters.cnps_received;
+  if ((binding_->cc->events & kCcCnp) == 0) return;
+  cc_->OnCnp(now);
+  RefreshAllowance();
+}
+
+void Sender::HandleCredit(Time now, uint32_t granted) {
+  HeardFromPeer(now);
+  const auto units = static_cast<int32_t>(granted - granted_);
+  if (units <= 0) return;
+  granted_ = granted;
+  credit_asks_ = 0;
+  if ((binding_->cc->events & kCcCredit) == 0) return;
+  cc_->OnCredit(now, Bytes(units * kCreditUnit));
+  RefreshAllowance();
+}
+
+}  // namespace weir
