@@ -101,7 +101,7 @@ class Endpoint {
 
  private:
   struct Notice {
-    uint32_t connection = 0;
+    uint32_t next = 0;  // Pool
     WireId id{};
     TrimNotice header{};
   };
@@ -188,8 +188,8 @@ class Endpoint {
   uint32_t control_head_ = kNil, control_tail_ = kNil;
   uint32_t control_count_ = 0;
   uint32_t ready_head_ = kNil, ready_tail_ = kNil;
-  std::vector<Notice> notices_;
-  uint32_t notice_head_ = 0, notice_tail_ = 0;
+  Pool<Notice> notices_;
+  Chain<Notice> notices_due_;
   std::vector<Reply> replies_;
   uint32_t reply_head_ = 0, reply_tail_ = 0;
   uint64_t nonces_ = 0;

@@ -124,16 +124,17 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
 void Endpoint::HandleTrimmed(Connection& c, const DataHeader& h, const FrameInfo& info) {
   ++shared_.counters.trims_received;
   shared_.counters.marks_received += info.marked ? 1 : 0;
-  if (notice_tail_ - notice_head_ == kNotices) {
+  const uint32_t index = notices_.Take();
+  if (index == Pool<Notice>::kNone) {
     ++shared_.counters.control_dropped;
     return;
   }
-  Notice& notice = notices_[notice_tail_++ % kNotices];
-  notice.connection = c.index;
+  Notice& notice = notices_[index];
   notice.id = c.id;
   notice.header = {.to = c.peer, .psn = h.psn, .attempt = h.attempt};
   if (info.trimmed_last_hop) notice.header.flags |= TrimNotice::kLastHop;
   if (info.marked) notice.header.flags |= TrimNotice::kMarked;
+  notices_due_.PushBack(notices_, index);
 }
 
 void Endpoint::HandleAck(Time now, const Frame& frame, const FrameInfo& info) {

@@ -102,7 +102,7 @@ void Endpoint::HandleTimers(Time now) {
 }
 
 Time Endpoint::NextWakeup(Time now) const {
-  if (control_count_ > 0 || notice_head_ != notice_tail_ || reply_head_ != reply_tail_) return now;
+  if (control_count_ > 0 || !notices_due_.empty() || reply_head_ != reply_tail_) return now;
   Time next = wheel_.Earliest();
   if (ready_head_ != kNil) next = std::min(next, port_.free_at() - config_.tx_slack);
   return std::max(now, next);
@@ -111,8 +111,7 @@ Time Endpoint::NextWakeup(Time now) const {
 // --- Frames out ---
 
 size_t Endpoint::Due(Time now) const {
-  const size_t control =
-      control_count_ + (notice_tail_ - notice_head_) + (reply_tail_ - reply_head_);
+  const size_t control = control_count_ + notices_.used() + (reply_tail_ - reply_head_);
   const Duration room = now + config_.tx_slack - port_.free_at();
   if (ready_head_ == kNil || room < Duration(0)) return std::min(control, kBurst);
   const int64_t packets = std::min(room, config_.tx_slack) / full_packet_ + 1;
@@ -159,8 +158,10 @@ size_t Endpoint::PollReplies(Time now, std::span<Frame> out) {
 
 size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
   size_t n = 0;
-  while (n < out.size() && notice_head_ != notice_tail_) {
-    const Notice& notice = notices_[notice_head_++ % kNotices];
+  while (n < out.size() && !notices_due_.empty()) {
+    const uint32_t index = notices_due_.PopFront(notices_);
+    const Notice notice = notices_[index];
+    notices_.Give(index);
     Connection* c = FindLive(notice.id);
     if (c == nullptr) continue;
     Frame& frame = out[n++];

@@ -66,24 +66,13 @@ class Swarm {
   // --- Setting up ---
 
   const Binding* AnyBinding() {
-    Binding b;
-    do {
-      b.cc = &AllCc()[rng_.Below(static_cast<uint32_t>(AllCc().size()))];
-      b.lb = &AllLb()[rng_.Below(static_cast<uint32_t>(AllLb().size()))];
-    } while (!(b.cc->needs | b.lb->needs).Without(plan_.endpoint.signals).empty());
-    b.cc_config = b.cc->defaults();
-    b.lb_config = b.lb->defaults();
-    b.paths = rng_.Chance(0.2) ? 1 : 1 + rng_.Below(64);
-    return &bindings_.emplace_back(b);
+    return &bindings_.emplace_back(DrawBinding(rng_, plan_.endpoint.signals));
   }
 
   void AddHosts() {
-    const CcEntry* credit = FindCc("rccc");
     for (uint32_t h = 0; h < plan_.topology.hosts; ++h) {
       EndpointConfig config = plan_.endpoint;
       config.binding = AnyBinding();
-      config.credit = credit->receiver_half;
-      config.credit_config = credit->defaults();
       world_.AddHost(h, config);
     }
   }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "cc_algos/registry.h"
 #include "lb_policies/registry.h"
-#include "testbed/fabric/faults.h"
 #include "testbed/virtual/world.h"
+#include "tests/support/swarm_faults.h"
 
 namespace weir {
 
@@ -27,11 +26,6 @@ struct SwarmPlan {
 };
 
 inline constexpr Duration kFaultsEnd = Millis(4);
-
-template <class T, size_t N>
-T OneOf(Rng& rng, const T (&choices)[N]) {
-  return choices[rng.Below(N)];
-}
 
 inline Topology DrawTopology(Rng& rng) {
   const Rate rate = Gbps(OneOf(rng, {10, 25, 100, 400}));
@@ -103,57 +97,17 @@ inline SwitchConfig DrawSwitches(Rng& rng, Bytes mtu) {
   return s;
 }
 
-// The faults by number: four kinds of trouble with links and hosts, five with packets.
-inline constexpr uint32_t kFaultKinds = 9;
-inline std::string FaultName(uint32_t kind) {
-  constexpr const char* kNames[kFaultKinds] = {"LinkDown",   "LinkFlap",    "LinkDegraded",
-                                               "HostStall",  "Loss",        "Burst",
-                                               "Corruption", "Duplication", "Reordering"};
-  return kNames[kind];
-}
-
-inline Impairment DrawImpairment(Rng& rng, uint32_t kind, double most) {
-  switch (kind) {
-    case 4:
-      return {.loss = most * rng.Unit()};
-    case 5:
-      return {.burst_enter = 0.2 * most * rng.Unit(), .burst_leave = 0.05 + 0.5 * rng.Unit()};
-    case 6:
-      return {.corruption = most * rng.Unit()};
-    case 7:
-      return {.duplication = 2 * most * rng.Unit()};
-    default:
-      return {.reordering = 3 * most * rng.Unit(), .reorder_delay = Nanos(100 + rng.Below(50'000))};
-  }
-}
-
-inline Fault DrawFault(Rng& rng, const Topology& topology, uint32_t kind) {
-  const auto links = static_cast<uint32_t>(topology.links.size());
-  Fault f{.target = rng.Below(links) & ~1u,  // the lower link of a cable
-          .at = Nanos(rng.Below(500'000)),
-          .lasts = Nanos(10'000 + rng.Below(1'500'000))};
-  switch (kind) {
-    case 0:
-      break;
-    case 1:
-      f.kind = FaultKind::kLinkFlap;
-      f.period = Nanos(5'000 + rng.Below(300'000));
-      break;
-    case 2:
-      f.kind = FaultKind::kLinkDegraded;
-      f.share = 0.05 + 0.9 * rng.Unit();
-      break;
-    case 3:
-      f.kind = FaultKind::kHostStall;
-      f.target = rng.Below(topology.hosts);
-      break;
-    default:
-      f.kind = FaultKind::kImpairment;
-      if (rng.Chance(0.5)) f.target = kAllLinks;
-      f.impairment = DrawImpairment(rng, kind, f.target == kAllLinks ? 0.02 : 0.1);
-      break;
-  }
-  return f;
+// Any algorithm and policy that the network has the signals for.
+inline Binding DrawBinding(Rng& rng, Signals signals) {
+  Binding b;
+  do {
+    b.cc = &AllCc()[rng.Below(static_cast<uint32_t>(AllCc().size()))];
+    b.lb = &AllLb()[rng.Below(static_cast<uint32_t>(AllLb().size()))];
+  } while (!(b.cc->needs | b.lb->needs).Without(signals).empty());
+  b.cc_config = b.cc->defaults();
+  b.lb_config = b.lb->defaults();
+  b.paths = rng.Chance(0.2) ? 1 : 1 + rng.Below(64);
+  return b;
 }
 
 inline EndpointConfig DrawEndpoint(Rng& rng, const SwitchConfig& switches, Bytes payload) {
@@ -162,6 +116,8 @@ inline EndpointConfig DrawEndpoint(Rng& rng, const SwitchConfig& switches, Bytes
   e.payload_crc = true;
   e.trimming = switches.trimming;
   e.regions_max = 64;
+  e.credit = FindCc("rccc")->receiver_half;
+  e.credit_config = FindCc("rccc")->defaults();
   e.open_timeout = Millis(500);
   if (rng.Chance(0.2)) e.tx_messages_max = 8;
   if (switches.telemetry) e.signals = e.signals | Signal::kTelemetry;
