@@ -14,7 +14,7 @@ constexpr uint32_t kReach = Receiver::kWindow - 64;  // packets ahead that are a
 // A receive half that is fed single packets of one large write.
 class ReceiverTest : public testing::Test {
  protected:
-  explicit ReceiverTest() { shared_.regions.resize(1); }
+  ReceiverTest() { shared_.regions.resize(1); }
 
   void Open(Psn first, ReceiverDuty duty = {}) {
     shared_.regions[0] = {.base = nullptr, .size = uint64_t{1} << 40, .open = true};
@@ -53,7 +53,6 @@ class ReceiverTest : public testing::Test {
 TEST_F(ReceiverTest, NumbersWrapInsideAWindow) {
   const Psn first(0xFFFF'FFE0);
   Open(first);
-  Rng rng(1);
   // 400 packets, each pair swapped, across the wrap after 32.
   for (uint32_t i = 0; i < 400; i += 2) {
     Data(first + i + 1);
@@ -67,7 +66,6 @@ TEST_F(ReceiverTest, NumbersWrapInsideAWindow) {
 // The last packet in reach is taken, the next is outside; both stay so after the window has moved.
 TEST_F(ReceiverTest, TheEdgeOfTheBitmapHolds) {
   for (const uint32_t first : {0u, 1u, 63u, 4000u, 0xFFFF'FFFFu}) {
-    Receiver fresh(shared_);
     std::destroy_at(&receiver_);
     std::construct_at(&receiver_, shared_);
     counters() = {};

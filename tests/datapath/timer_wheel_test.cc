@@ -34,7 +34,7 @@ TEST(TimerWheelTest, EqualDeadlinesExpireInTheOrderArmed) {
 }
 
 TEST(TimerWheelTest, APastDeadlineExpiresAtOnce) {
-  TimerWheel wheel(1);
+  TimerWheel wheel(2);
   wheel.PopDue(Time(1000));
   wheel.Arm(0, Time(10));
   EXPECT_EQ(wheel.Earliest(), Time(1000));
@@ -42,7 +42,7 @@ TEST(TimerWheelTest, APastDeadlineExpiresAtOnce) {
 }
 
 TEST(TimerWheelTest, NeverDisarms) {
-  TimerWheel wheel(1);
+  TimerWheel wheel(2);
   wheel.Arm(0, Time(10));
   wheel.Arm(0, Time::Never());
   EXPECT_FALSE(wheel.armed(0));
