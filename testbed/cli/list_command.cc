@@ -1,5 +1,6 @@
 // weir list: what there is to choose from.
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "cc_algos/registry.h"
@@ -69,7 +70,7 @@ void PrintLb() {
 void AddListCommand(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("list", "What there is: algorithms, policies, traffic, topologies");
-  auto* what = new std::string();
+  auto what = std::make_shared<std::string>();
   command->add_option("what", *what, "cc, lb, traffic or topology; all of them without")
       ->check(CLI::IsMember({"cc", "lb", "traffic", "topology"}));
   command->callback([what, &exit_code] {
