@@ -59,7 +59,7 @@ TEST(DcqcnScenario, AlphaSettlesAtTheFixedPointOfTheFluidModel) {
     net.RunFor(Millis(25));  // seven time constants of 64 * 55 us
     net.Mark();
     double sum = 0;
-    constexpr int kSamples = 250;
+    constexpr int kSamples = 150;
     for (int i = 0; i < kSamples; ++i) {
       net.RunFor(Micros(100));
       for (uint32_t f = 0; f < n; ++f) sum += AlphaOf(net, f) / n;

@@ -49,12 +49,12 @@ constexpr LeafSpineShape kRoomy{
 // paths, with 16 hosts.
 TEST(SprayingScenario, APermutationOnSinglePathsTakesFarLonger) {
   for (const char* algorithm : {"nscc", "rccc"}) {
-    const double sprayed = Measured(
-        std::string(algorithm) + "_sprayed",
-        Makespan({.algorithm = FindCc(algorithm), .policy = "oblivious", .shape = kFull}, 3));
+    const double sprayed =
+        Measured(std::string(algorithm) + "_sprayed",
+                 Makespan({.algorithm = FindCc(algorithm), .policy = "oblivious", .shape = kFull}));
     const double single =
         Measured(std::string(algorithm) + "_single",
-                 Makespan({.algorithm = FindCc(algorithm), .policy = "ecmp", .shape = kFull}, 3));
+                 Makespan({.algorithm = FindCc(algorithm), .policy = "ecmp", .shape = kFull}));
     EXPECT_LT(sprayed, 230) << algorithm;
     EXPECT_GT(single / sprayed, 1.7) << algorithm;
   }
@@ -63,12 +63,12 @@ TEST(SprayingScenario, APermutationOnSinglePathsTakesFarLonger) {
 // T-REPS-5.
 TEST(SprayingScenario, FeedbackIsNotWorseThanObliviousOnAHealthyFabric) {
   for (const char* algorithm : {"nscc", "rccc"}) {
-    const double oblivious = Measured(
-        std::string(algorithm) + "_oblivious",
-        Makespan({.algorithm = FindCc(algorithm), .policy = "oblivious", .shape = kFull}, 3));
+    const double oblivious =
+        Measured(std::string(algorithm) + "_oblivious",
+                 Makespan({.algorithm = FindCc(algorithm), .policy = "oblivious", .shape = kFull}));
     const double reps =
         Measured(std::string(algorithm) + "_reps",
-                 Makespan({.algorithm = FindCc(algorithm), .policy = "reps", .shape = kFull}, 3));
+                 Makespan({.algorithm = FindCc(algorithm), .policy = "reps", .shape = kFull}));
     EXPECT_LE(reps, 1.02 * oblivious) << algorithm;
   }
 }
