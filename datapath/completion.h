@@ -63,6 +63,7 @@ enum class Event : uint8_t {
   kReceived,  // a send has arrived in its buffer, or a notifying write in its region
   kClosed,    // after Close, or by the peer; `cause`
   kFailed,    // the connection is gone; `cause`
+  kRejected,  // a posting from another thread came too late or found no room; its cookie
 };
 
 struct Completion {
@@ -72,6 +73,7 @@ struct Completion {
   uint64_t cookie = 0;  // of the message or buffer; of a notifying write: its message number
   uint32_t bytes = 0;
   uint32_t detail = 0;  // of a refusal: the Signals or the version
+  Time at{};            // when the endpoint knew
 };
 
 // A ring of completions that never overflows: whoever may complete later reserves first.

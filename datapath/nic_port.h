@@ -32,14 +32,11 @@ struct Frame {
   void* owner = nullptr;  // the driver's
 };
 
-// What a port, and the fabric behind it as far as it is configured, can do.
+// What a port, and the network behind it as far as it is configured, can do.
 struct PortCaps {
   Rate line_rate{};
   uint32_t mtu = 9000;  // largest IP packet, bytes
   Signals signals = Signal::kMarkEcho | Signal::kCnp | Signal::kRtt | Signal::kCredit;
-  // Time between the moment a frame is handed over and its first bit on the wire is bounded by
-  // this much queueing in front of it.
-  Duration tx_slack = Nanos(500);
 };
 
 // One queue pair of a NIC, with its clock. Used by one thread. Time does not run backwards.

@@ -272,6 +272,7 @@ class Run {
       }
       case Event::kClosed:
       case Event::kFailed:
+      case Event::kRejected:
         ++failed_;
         result_.warnings.push_back(
             absl::StrFormat("host %d lost a connection: %s", host, Name(c.cause)));

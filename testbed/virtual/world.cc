@@ -32,7 +32,7 @@ Endpoint& World::AddHost(uint32_t host, EndpointConfig config) {
   config.address = AddressOf(host);
   config.line_rate = rate;
   config.seed = Mix64(config_.seed ^ Mix64(host));
-  const PortCaps caps{.line_rate = rate, .signals = config.signals, .tx_slack = config.tx_slack};
+  const PortCaps caps{.line_rate = rate, .signals = config.signals};
   auto entry = std::make_unique<Host>(fabric_, packets_, host, caps);
   absl::StatusOr<std::unique_ptr<Endpoint>> endpoint = Endpoint::Create(config, &pages_);
   if (!endpoint.ok()) {

@@ -213,6 +213,7 @@ class Swarm {
         return CloseIfDone(*pair);
       case Event::kClosed:
       case Event::kFailed:
+      case Event::kRejected:
         ++side.ended;
         side.end = c;
         return;

@@ -1,0 +1,34 @@
+#include "nic_drivers/registry.h"
+
+#include "absl/strings/str_format.h"
+
+namespace weir {
+namespace {
+
+constexpr const DriverEntry* kAll[] = {
+    nullptr,  // so that there is an array in any case
+};
+
+}  // namespace
+
+std::span<const DriverEntry* const> AllDrivers() {
+  return std::span(kAll).first(std::size(kAll) - 1);
+}
+
+absl::StatusOr<std::unique_ptr<NicDevice>> OpenDevice(const DeviceOptions& options) {
+  const std::string kind = options.device.substr(0, options.device.find(':'));
+  std::string known;
+  for (const DriverEntry* driver : AllDrivers()) {
+    if (kind == driver->name) return driver->open(options);
+    known += absl::StrFormat("\n  %s: %s", driver->name, driver->summary);
+  }
+  if (known.empty()) {
+    return absl::UnimplementedError(
+        "this build of Weir has no NIC driver; install libdpdk-dev and build again, or run in "
+        "virtual time");
+  }
+  return absl::NotFoundError(absl::StrFormat(
+      "device \"%s\" names no driver that is built in; there are:%s", options.device, known));
+}
+
+}  // namespace weir

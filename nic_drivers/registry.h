@@ -1,0 +1,25 @@
+// All drivers that are built in, and how a device is named.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "datapath/nic_device.h"
+
+namespace weir {
+
+// A kind of device: its line in registry.cc.
+struct DriverEntry {
+  const char* name;     // "dpdk": its devices are "dpdk:..."
+  const char* summary;  // one line, with the form of a device's name
+  absl::StatusOr<std::unique_ptr<NicDevice>> (*open)(const DeviceOptions& options);
+};
+// In the order of the registry; empty when built without any.
+std::span<const DriverEntry* const> AllDrivers();
+
+// Opens options.device, "driver:name". Errors say which drivers there are.
+absl::StatusOr<std::unique_ptr<NicDevice>> OpenDevice(const DeviceOptions& options);
+
+}  // namespace weir
