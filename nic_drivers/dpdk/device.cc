@@ -19,6 +19,9 @@ constexpr uint32_t kTagBytes = 4;
 constexpr uint32_t kSpareBuffers = 1024;
 constexpr uint32_t kSteeringRing = 1024;  // a power of two
 
+// Neighbours answer in real time, whatever a port's clock shows.
+TscClock WallClock() { return TscClock(rte_get_tsc_hz(), 1); }
+
 absl::StatusOr<std::unique_ptr<NicDevice>> OpenDpdk(const DeviceOptions& options) {
   return DpdkDevice::Open(options);
 }
@@ -54,13 +57,9 @@ absl::Status DpdkDevice::Set() {
   absl::StatusOr<Subnet> subnet = ParseSubnet(options_.address);
   if (!subnet.ok()) return subnet.status();
   subnet_ = *subnet;
-  for (const auto& [ip_text, mac_text] : options_.neighbours) {
-    absl::StatusOr<NetAddress> ip = ParseIp(ip_text);
-    if (!ip.ok()) return ip.status();
-    absl::StatusOr<MacAddress> mac = ParseMac(mac_text);
-    if (!mac.ok()) return mac.status();
-    neighbours_[ip->ip] = *mac;
-  }
+  absl::StatusOr<Neighbours> neighbours = Neighbours::Create(subnet_, options_);
+  if (!neighbours.ok()) return neighbours.status();
+  neighbours_ = *std::move(neighbours);
   absl::StatusOr<EthSetup> setup = ConfigureEth(source_.ethdev, options_);
   if (!setup.ok()) return setup.status();
   setup_ = *std::move(setup);
@@ -212,12 +211,14 @@ std::vector<std::string> DpdkDevice::features() const {
 }
 
 absl::Status DpdkDevice::Resolve(NetAddress& remote) {
-  const auto found = neighbours_.find(remote.ip);
-  if (found == neighbours_.end()) {
-    return absl::NotFoundError(absl::StrFormat("there is no way to %s", IpText(remote)));
+  NetAddress neighbour;
+  for (const auto& port : ports_) {
+    while (port->mail().news.pop(neighbour)) neighbours_->Learn(neighbour);
   }
-  remote.mac = found->second;
-  return absl::OkStatus();
+  std::optional<NetAddress> ask;
+  const absl::Status status = neighbours_->Resolve(WallClock().Now(), remote, ask);
+  if (ask.has_value()) ports_.front()->mail().questions.push(*ask);
+  return status;
 }
 
 absl::Status DpdkDevice::RegisterMemory(std::byte* base, size_t size) {

@@ -179,6 +179,11 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
   if (const int error = rte_eth_dev_start(setup.ethdev); error != 0) {
     return Failed(setup, "starting it", error);
   }
+  // Neighbour discovery arrives by multicast.
+  const bool v6 = options.address.find(':') != std::string::npos;
+  if (v6 && rte_eth_allmulticast_enable(setup.ethdev) != 0) {
+    (void)rte_eth_promiscuous_enable(setup.ethdev);
+  }
   SetLineRate(setup, options);
   CheckLink(setup);
   return absl::OkStatus();

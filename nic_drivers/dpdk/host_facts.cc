@@ -2,6 +2,9 @@
 
 #include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -40,10 +43,13 @@ std::string KernelDriver(const std::string& pci) {
 bool HasInterface(const std::string& name) { return if_nametoindex(name.c_str()) != 0; }
 
 uint32_t InterfaceMtu(unsigned index) {
-  char name[IF_NAMESIZE];
-  if (index == 0 || if_indextoname(index, name) == nullptr) return 0;
-  return static_cast<uint32_t>(
-      std::atoi(FirstLine(std::string("/sys/class/net/") + name + "/mtu").c_str()));
+  ifreq request{};
+  if (index == 0 || if_indextoname(index, request.ifr_name) == nullptr) return 0;
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return 0;
+  const bool known = ioctl(socket, SIOCGIFMTU, &request) == 0;
+  close(socket);
+  return known ? static_cast<uint32_t>(request.ifr_mtu) : 0;
 }
 
 int CurrentNode() {
