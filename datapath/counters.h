@@ -1,7 +1,9 @@
 // What an endpoint counts. Every counter only grows; units are packets or bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace weir {
 
@@ -41,6 +43,20 @@ struct Counters {
   uint64_t control_dropped = 0;  // control packets that found no room in our own queue
   uint64_t host_stalls = 0;      // times the poll loop came late
   uint64_t tx_pages_short = 0;   // sends put off because no record page was free
+
+  Counters& operator+=(const Counters& other);
 };
+
+// Counters has nothing but uint64_t: added field by field.
+inline Counters& Counters::operator+=(const Counters& other) {
+  static_assert(sizeof(Counters) % sizeof(uint64_t) == 0);
+  std::array<uint64_t, sizeof(Counters) / sizeof(uint64_t)> sum;
+  std::array<uint64_t, sum.size()> more;
+  std::memcpy(sum.data(), this, sizeof(Counters));
+  std::memcpy(more.data(), &other, sizeof(Counters));
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+  std::memcpy(static_cast<void*>(this), sum.data(), sizeof(Counters));
+  return *this;
+}
 
 }  // namespace weir
