@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <cstring>
 
 namespace weir {
 
@@ -45,18 +45,26 @@ struct Counters {
   uint64_t tx_pages_short = 0;   // sends put off because no record page was free
 
   Counters& operator+=(const Counters& other);
+  Counters operator-(const Counters& earlier) const;
 };
 
-// Counters has nothing but uint64_t: added field by field.
+namespace internal {
+// Counters has nothing but uint64_t: a row of numbers.
+using CounterRow = std::array<uint64_t, sizeof(Counters) / sizeof(uint64_t)>;
+static_assert(sizeof(CounterRow) == sizeof(Counters));
+}  // namespace internal
+
 inline Counters& Counters::operator+=(const Counters& other) {
-  static_assert(sizeof(Counters) % sizeof(uint64_t) == 0);
-  std::array<uint64_t, sizeof(Counters) / sizeof(uint64_t)> sum;
-  std::array<uint64_t, sum.size()> more;
-  std::memcpy(sum.data(), this, sizeof(Counters));
-  std::memcpy(more.data(), &other, sizeof(Counters));
+  auto sum = std::bit_cast<internal::CounterRow>(*this);
+  const auto more = std::bit_cast<internal::CounterRow>(other);
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
-  std::memcpy(static_cast<void*>(this), sum.data(), sizeof(Counters));
-  return *this;
+  return *this = std::bit_cast<Counters>(sum);
+}
+inline Counters Counters::operator-(const Counters& earlier) const {
+  auto rest = std::bit_cast<internal::CounterRow>(*this);
+  const auto less = std::bit_cast<internal::CounterRow>(earlier);
+  for (size_t i = 0; i < rest.size(); ++i) rest[i] -= less[i];
+  return std::bit_cast<Counters>(rest);
 }
 
 }  // namespace weir

@@ -9,6 +9,7 @@
 #include "cc_algos/registry.h"
 #include "lb_policies/registry.h"
 #include "nic_drivers/address_text.h"
+#include "nic_drivers/host/engine.h"
 #include "nic_drivers/registry.h"
 
 namespace weir {
@@ -244,13 +245,13 @@ absl::Status Context::Post(WireId id, const Posting& posting) {
 }
 
 absl::Status Context::PostSend(WireId id, const SendRequest& request) {
-  return Post(id, {.connection = id, .request = request});
+  return Post(id, Posting{.connection = id, .request = request});
 }
 absl::Status Context::PostWrite(WireId id, const WriteRequest& request) {
-  return Post(id, {.connection = id, .request = request});
+  return Post(id, Posting{.connection = id, .request = request});
 }
 absl::Status Context::PostReceive(WireId id, const ReceiveRequest& request) {
-  return Post(id, {.connection = id, .request = request});
+  return Post(id, Posting{.connection = id, .request = request});
 }
 
 size_t Context::Poll(std::span<Completion> out) {
@@ -271,6 +272,8 @@ Counters Context::counters() {
   }
   return sum;
 }
+
+PollStats Context::poll_stats(uint32_t worker) const { return engine_->stats(worker); }
 
 absl::StatusOr<ConnectionInfo> Context::Describe(WireId id) {
   ConnectionInfo info;

@@ -12,11 +12,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "datapath/endpoint.h"
 #include "datapath/nic_device.h"
-#include "nic_drivers/host/engine.h"
+#include "nic_drivers/host/poll_stats.h"
 
 namespace weir {
+
+class Channel;
+struct Posting;
+class Engine;
 
 // One endpoint and thread each; see docs/hosts.md for the file that says the same.
 struct ContextOptions {
@@ -109,7 +115,7 @@ class Context {
   const ContextOptions& options() const { return options_; }
   uint32_t workers() const { return static_cast<uint32_t>(channels_.size()); }
   Counters counters();  // of all endpoints
-  PollStats poll_stats(uint32_t worker) const { return engine_->stats(worker); }
+  PollStats poll_stats(uint32_t worker) const;
   // Of a connection that has ended: until another takes its place.
   absl::StatusOr<ConnectionInfo> Describe(WireId id);
   std::vector<ConnectionInfo> Connections();

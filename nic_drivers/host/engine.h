@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "datapath/endpoint.h"
 #include "datapath/poll_loop.h"
+#include "nic_drivers/host/poll_stats.h"
 
 namespace weir {
 
@@ -71,16 +72,6 @@ struct EngineConfig {
   // Run on each thread before its first poll and after its last; a driver may need to know it.
   std::function<void()> thread_begins{};
   std::function<void()> thread_ends{};
-};
-
-// How a thread spent its time, since it started.
-struct PollStats {
-  uint64_t polls = 0;
-  uint64_t busy_polls = 0;   // those that moved a frame, a posting or a completion
-  uint64_t busy_cycles = 0;  // of the time-stamp counter
-  uint64_t idle_cycles = 0;
-  uint64_t longest_gap_cycles = 0;  // between the beginnings of two polls
-  double cycles_per_second = 0;
 };
 
 class Engine {

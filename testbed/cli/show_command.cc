@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "cc_algos/registry.h"
-#include "lb_policies/registry.h"
-#include "testbed/cli/commands.h"
 #include "datapath/text/quantity_text.h"
 #include "datapath/text/table_reader.h"
+#include "lb_policies/registry.h"
+#include "testbed/cli/commands.h"
 
 namespace weir {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "absl/strings/str_format.h"
+#include "datapath/text/table_reader.h"
 #include "testbed/cli/commands.h"
 #include "testbed/cli/experiment_options.h"
 #include "testbed/experiment/report.h"
-#include "datapath/text/table_reader.h"
 
 namespace weir {
 namespace {

@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
   weir::AddRunCommand(app, exit_code);
   weir::AddAbCommand(app, exit_code);
   weir::AddValidateCommand(app, exit_code);
+  weir::AddServeCommand(app, exit_code);
+  weir::AddPerfCommand(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
