@@ -1,6 +1,7 @@
 // What an endpoint counts. Every counter only grows; units are packets or bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace weir {
@@ -41,6 +42,15 @@ struct Counters {
   uint64_t control_dropped = 0;  // control packets that found no room in our own queue
   uint64_t host_stalls = 0;      // times the poll loop came late
   uint64_t tx_pages_short = 0;   // sends put off because no record page was free
+
+  // All are uint64_t: added field by field.
+  Counters& operator+=(const Counters& o) {
+    auto* sum = reinterpret_cast<uint64_t*>(this);
+    const auto* one = reinterpret_cast<const uint64_t*>(&o);
+    for (size_t i = 0; i < sizeof(Counters) / sizeof(uint64_t); ++i) sum[i] += one[i];
+    return *this;
+  }
 };
+static_assert(sizeof(Counters) % sizeof(uint64_t) == 0);
 
 }  // namespace weir
