@@ -78,7 +78,11 @@ class Endpoint {
   absl::Status PostSend(Time now, WireId id, const SendRequest& request);
   absl::Status PostWrite(Time now, WireId id, const WriteRequest& request);
   absl::Status PostReceive(Time now, WireId id, const ReceiveRequest& request);
-  bool PollCompletion(Completion& out) { return shared_.completions.Pop(out); }
+  bool PollCompletion(Completion& out) {
+    if (!shared_.completions.Pop(out)) return false;
+    out.at = now_;
+    return true;
+  }
 
   // --- Port ---
   void HandleRx(Time now, std::span<const Frame> frames);
