@@ -1,11 +1,17 @@
 #include "nic_drivers/registry.h"
 
 #include "absl/strings/str_format.h"
+#ifdef WEIR_HAS_DPDK
+#include "nic_drivers/dpdk/driver.h"
+#endif
 
 namespace weir {
 namespace {
 
 constexpr const DriverEntry* kAll[] = {
+#ifdef WEIR_HAS_DPDK
+    &kDpdkDriver,
+#endif
     nullptr,  // so that there is an array in any case
 };
 

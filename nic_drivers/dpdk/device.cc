@@ -1,0 +1,229 @@
+#include "nic_drivers/dpdk/device.h"
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/driver.h"
+#include "nic_drivers/dpdk/eal.h"
+#include "nic_drivers/dpdk/pools.h"
+
+namespace weir {
+namespace {
+
+constexpr uint32_t kTagBytes = 4;
+// Buffers beyond those in the descriptors: bursts, and the caches of two threads.
+constexpr uint32_t kSpareBuffers = 1024;
+constexpr uint32_t kSteeringRing = 1024;  // a power of two
+
+absl::StatusOr<std::unique_ptr<NicDevice>> OpenDpdk(const DeviceOptions& options) {
+  return DpdkDevice::Open(options);
+}
+
+}  // namespace
+
+const DriverEntry kDpdkDriver = {
+    .name = "dpdk",
+    .summary =
+        "any DPDK device: dpdk:0000:3b:00.0, dpdk:net_af_packet0,iface=eth1, "
+        "dpdk:net_memif0,role=server,socket=/run/a.sock",
+    .open = OpenDpdk,
+};
+
+absl::StatusOr<std::unique_ptr<DpdkDevice>> DpdkDevice::Open(const DeviceOptions& options) {
+  absl::StatusOr<DeviceName> name = ParseDeviceName(options.device);
+  if (!name.ok()) return name.status();
+  if (absl::Status status = StartEal(*name, options.arguments); !status.ok()) return status;
+  absl::StatusOr<uint16_t> ethdev = AttachDevice(*name);
+  if (!ethdev.ok()) return ethdev.status();
+  return Create(options, {.ethdev = *ethdev, .detach = [name = *name] { DetachDevice(name); }});
+}
+
+absl::StatusOr<std::unique_ptr<DpdkDevice>> DpdkDevice::Create(const DeviceOptions& options,
+                                                               Source source) {
+  std::unique_ptr<DpdkDevice> device(new DpdkDevice(options, std::move(source)));
+  if (absl::Status status = device->Set(); !status.ok()) return status;
+  return device;
+}
+
+absl::Status DpdkDevice::Set() {
+  setup_.ethdev = source_.ethdev;
+  absl::StatusOr<Subnet> subnet = ParseSubnet(options_.address);
+  if (!subnet.ok()) return subnet.status();
+  subnet_ = *subnet;
+  for (const auto& [ip_text, mac_text] : options_.neighbours) {
+    absl::StatusOr<NetAddress> ip = ParseIp(ip_text);
+    if (!ip.ok()) return ip.status();
+    absl::StatusOr<MacAddress> mac = ParseMac(mac_text);
+    if (!mac.ok()) return mac.status();
+    neighbours_[ip->ip] = *mac;
+  }
+  absl::StatusOr<EthSetup> setup = ConfigureEth(source_.ethdev, options_);
+  if (!setup.ok()) return setup.status();
+  setup_ = *std::move(setup);
+  setup_.warnings.insert(setup_.warnings.begin(), EalWarnings().begin(), EalWarnings().end());
+  if (absl::Status status = MakePools(); !status.ok()) return status;
+  if (absl::Status status = MakeSteering(); !status.ok()) return status;
+  if (absl::Status status = StartEth(setup_, rx_pools_, options_); !status.ok()) return status;
+  ChooseMac();
+  buffers_idle_ = BuffersOut();
+  caps_.line_rate = setup_.line_rate;
+  caps_.mtu = setup_.mtu;
+  regions_ = std::make_unique<Regions>(setup_.queues);
+  const TscClock clock(rte_get_tsc_hz(), options_.time_scale);
+  for (uint16_t q = 0; q < setup_.queues; ++q) {
+    const DpdkPort::Config config = {.ethdev = setup_.ethdev,
+                                     .queue = q,
+                                     .self = subnet_.address,
+                                     .caps = caps_,
+                                     .vlan = options_.vlan,
+                                     .vlan_insert = setup_.vlan_insert,
+                                     .multi_segment = setup_.multi_segment,
+                                     .rx_pool = rx_pools_[q],
+                                     .tx_pool = tx_pools_[q],
+                                     .attached = attached_pools_[q],
+                                     .regions = regions_.get(),
+                                     .steering = steering_};
+    ports_.push_back(std::make_unique<DpdkPort>(config, clock));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DpdkDevice::MakePools() {
+  const auto frame = static_cast<uint16_t>(
+      RTE_PKTMBUF_HEADROOM +
+      std::max<uint32_t>(setup_.mtu + kEthernetBytes + kTagBytes, RTE_MBUF_DEFAULT_DATAROOM));
+  const uint32_t rx = (setup_.by_reference ? 0u : setup_.rx_descriptors) + kSpareBuffers;
+  const uint32_t tx =
+      source_.tx_buffers > 0 ? source_.tx_buffers : setup_.tx_descriptors + kSpareBuffers;
+  const auto make = [&](uint32_t buffers, uint16_t room, std::vector<rte_mempool*>& pools) {
+    absl::StatusOr<rte_mempool*> pool = MakePool(buffers, room, setup_.socket);
+    if (pool.ok()) pools.push_back(*pool);
+    return pool.status();
+  };
+  for (uint16_t q = 0; q < setup_.queues; ++q) {
+    if (absl::Status status = make(rx, frame, rx_pools_); !status.ok()) return status;
+    if (absl::Status status = make(tx, frame, tx_pools_); !status.ok()) return status;
+    if (absl::Status status = make(tx, 0, attached_pools_); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DpdkDevice::MakeSteering() {
+  for (uint16_t q = 0; setup_.queues > 1 && q < setup_.queues; ++q) {
+    const std::string name = absl::StrFormat("weir_steer_%u_%u", setup_.ethdev, q);
+    rte_ring* ring = rte_ring_create(name.c_str(), kSteeringRing, setup_.socket, RING_F_SC_DEQ);
+    if (ring == nullptr) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("no memory for rings between queues: %s", rte_strerror(rte_errno)));
+    }
+    steering_.push_back(ring);
+  }
+  return absl::OkStatus();
+}
+
+// Where no device decides it, the MAC address follows from the IP address.
+void DpdkDevice::ChooseMac() {
+  rte_ether_addr mac{};
+  MacAddress& ours = subnet_.address.mac;
+  const bool known = rte_eth_macaddr_get(setup_.ethdev, &mac) == 0 && !rte_is_zero_ether_addr(&mac);
+  if (known) {
+    std::copy_n(mac.addr_bytes, ours.size(), ours.begin());
+    return;
+  }
+  ours = {0x02, 0x57};
+  std::copy_n(subnet_.address.ip.begin() + 12, 4, ours.begin() + 2);
+}
+
+DpdkDevice::~DpdkDevice() {
+  ports_.clear();
+  (void)rte_eth_dev_stop(setup_.ethdev);
+  (void)rte_eth_dev_close(setup_.ethdev);
+  if (source_.detach) source_.detach();
+  for (rte_ring* ring : steering_) {
+    void* mbuf = nullptr;
+    while (rte_ring_dequeue(ring, &mbuf) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(mbuf));
+    rte_ring_free(ring);
+  }
+  for (auto* pools : {&rx_pools_, &tx_pools_, &attached_pools_}) {
+    for (rte_mempool* pool : *pools) RetirePool(pool);
+  }
+}
+
+uint64_t DpdkDevice::BuffersOut() const {
+  uint64_t out = 0;
+  for (const auto* pools : {&rx_pools_, &tx_pools_, &attached_pools_}) {
+    for (const rte_mempool* pool : *pools) out += rte_mempool_in_use_count(pool);
+  }
+  return out;
+}
+
+DeviceCounters DpdkDevice::counters() const {
+  DeviceCounters out;
+  for (const auto& port : ports_) {
+    const PortCounters& c = port->counters();
+    out.rx_packets += c.rx_packets;
+    out.rx_bytes += c.rx_bytes;
+    out.rx_errors += c.rx_errors;
+    out.rx_foreign += c.rx_foreign;
+    out.rx_steered += c.rx_steered;
+    out.tx_packets += c.tx_packets;
+    out.tx_bytes += c.tx_bytes;
+    out.tx_dropped += c.tx_dropped;
+    out.tx_copied += c.tx_copied;
+  }
+  rte_eth_stats stats{};
+  if (rte_eth_stats_get(setup_.ethdev, &stats) == 0) {
+    out.rx_missed = stats.imissed + stats.rx_nombuf;
+    out.rx_errors += stats.ierrors;
+    out.tx_dropped += stats.oerrors;
+  }
+  const uint64_t buffers = BuffersOut();
+  out.buffers_in_use = buffers > buffers_idle_ ? buffers - buffers_idle_ : 0;
+  return out;
+}
+
+std::vector<std::string> DpdkDevice::features() const {
+  std::vector<std::string> out;
+  out.push_back(absl::StrFormat("driver: %s", setup_.driver));
+  out.push_back(EalMemory());
+  out.push_back(absl::StrFormat("line rate: %d Mb/s, %s", setup_.line_rate.count() / 1'000'000,
+                                setup_.line_rate_from));
+  out.push_back(absl::StrFormat("mtu: %u", setup_.mtu));
+  out.push_back(absl::StrFormat("queues: %u of %u asked for, %u and %u descriptors", setup_.queues,
+                                options_.queues, setup_.rx_descriptors, setup_.tx_descriptors));
+  out.push_back(setup_.multi_segment ? "payload: registered memory leaves in place"
+                                     : "payload: copied, the device sends from one buffer only");
+  out.push_back(setup_.rx_checksum ? "IPv4 checksum: checked by the device and the core"
+                                   : "IPv4 checksum: checked by the core");
+  if (options_.vlan >= 0) {
+    out.push_back(absl::StrFormat("VLAN %d: written by %s, taken off by %s", options_.vlan,
+                                  setup_.vlan_insert ? "the device" : "the driver",
+                                  setup_.vlan_strip ? "the device" : "the core"));
+  }
+  if (setup_.queues > 1) {
+    out.push_back(absl::StrFormat("steering: %s, then between queues by software",
+                                  setup_.rss ? "a hash of the device" : "as the device likes"));
+  }
+  return out;
+}
+
+absl::Status DpdkDevice::Resolve(NetAddress& remote) {
+  const auto found = neighbours_.find(remote.ip);
+  if (found == neighbours_.end()) {
+    return absl::NotFoundError(absl::StrFormat("there is no way to %s", IpText(remote)));
+  }
+  remote.mac = found->second;
+  return absl::OkStatus();
+}
+
+absl::Status DpdkDevice::RegisterMemory(std::byte* base, size_t size) {
+  return regions_->Add(base, size);
+}
+
+absl::Status DpdkDevice::UnregisterMemory(std::byte* base) { return regions_->Remove(base); }
+
+}  // namespace weir

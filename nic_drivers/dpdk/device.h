@@ -1,0 +1,68 @@
+// Any Ethernet device of DPDK.
+#pragma once
+
+#include <rte_ring.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "datapath/nic_device.h"
+#include "nic_drivers/address_text.h"
+#include "nic_drivers/dpdk/eth_setup.h"
+#include "nic_drivers/dpdk/port.h"
+#include "nic_drivers/dpdk/regions.h"
+
+namespace weir {
+
+class DpdkDevice final : public NicDevice {
+ public:
+  struct Source {
+    uint16_t ethdev = 0;
+    uint32_t tx_buffers = 0;         // a queue; 0: enough for the device's descriptors
+    std::function<void()> detach{};  // after it is closed
+  };
+  static absl::StatusOr<std::unique_ptr<DpdkDevice>> Open(const DeviceOptions& options);
+  // Takes over a device that is attached already; DPDK runs.
+  static absl::StatusOr<std::unique_ptr<DpdkDevice>> Create(const DeviceOptions& options,
+                                                            Source source);
+  ~DpdkDevice() override;
+
+  const PortCaps& caps() const override { return caps_; }
+  const NetAddress& address() const override { return subnet_.address; }
+  uint32_t queues() const override { return setup_.queues; }
+  NicPort& queue(uint32_t index) override { return *ports_[index]; }
+  DeviceCounters counters() const override;
+  const std::vector<std::string>& warnings() const override { return setup_.warnings; }
+  std::vector<std::string> features() const override;
+  bool link_up() const override { return EthLinkUp(setup_.ethdev); }
+  absl::Status Resolve(NetAddress& remote) override;
+  absl::Status RegisterMemory(std::byte* base, size_t size) override;
+  absl::Status UnregisterMemory(std::byte* base) override;
+
+ private:
+  DpdkDevice(const DeviceOptions& options, Source source)
+      : options_(options), source_(std::move(source)) {}
+  absl::Status Set();
+  absl::Status MakePools();
+  absl::Status MakeSteering();
+  void ChooseMac();
+  uint64_t BuffersOut() const;
+
+  DeviceOptions options_;
+  Source source_;
+  EthSetup setup_;
+  Subnet subnet_;
+  PortCaps caps_;
+  std::vector<rte_mempool*> rx_pools_, tx_pools_, attached_pools_;  // a queue
+  std::vector<rte_ring*> steering_;                                 // a queue, if several
+  std::unique_ptr<Regions> regions_;
+  std::vector<std::unique_ptr<DpdkPort>> ports_;
+  uint64_t buffers_idle_ = 0;  // that the device holds while nothing is on its way
+  std::map<std::array<uint8_t, 16>, MacAddress> neighbours_;
+};
+
+}  // namespace weir

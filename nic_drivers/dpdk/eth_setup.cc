@@ -1,0 +1,192 @@
+#include "nic_drivers/dpdk/eth_setup.h"
+
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/host_facts.h"
+
+namespace weir {
+namespace {
+
+constexpr uint16_t kDescriptors = 1024;
+constexpr uint32_t kMtuDefault = 1500;
+constexpr uint32_t kMtuMin = 576;
+constexpr uint32_t kMtuMax = 9600;
+constexpr Rate kRateAssumed = Gbps(100);
+
+absl::Status Failed(const EthSetup& setup, const char* what, int error) {
+  return absl::UnavailableError(absl::StrFormat("device %s: %s failed: %s", setup.driver, what,
+                                                rte_strerror(error < 0 ? -error : error)));
+}
+
+// As asked; else as the kernel's interface is set; else as DPDK says.
+uint32_t WantedMtu(const EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
+  if (asked != 0) return asked;
+  uint32_t mtu = InterfaceMtu(info.if_index);
+  uint16_t dpdk = 0;
+  if (mtu == 0 && rte_eth_dev_get_mtu(setup.ethdev, &dpdk) == 0) mtu = dpdk;
+  if (mtu == 0) mtu = kMtuDefault;
+  return std::clamp(mtu, kMtuMin, std::min<uint32_t>(info.max_mtu, kMtuMax));
+}
+
+absl::Status SetMtu(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
+  const uint32_t wanted = WantedMtu(setup, info, asked);
+  if (wanted < kMtuMin || wanted > kMtuMax || wanted > info.max_mtu) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("an MTU of %u is not possible on %s; give one from %u to %u", wanted,
+                        setup.driver, kMtuMin, std::min<uint32_t>(info.max_mtu, kMtuMax)));
+  }
+  setup.mtu = wanted;
+  const int error = rte_eth_dev_set_mtu(setup.ethdev, static_cast<uint16_t>(wanted));
+  if (error == 0 || error == -ENOTSUP) return absl::OkStatus();
+  uint16_t now = 0;
+  if (rte_eth_dev_get_mtu(setup.ethdev, &now) == 0 && (now == wanted || asked == 0)) {
+    setup.mtu = now;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "device %s does not take an MTU of %u (%s); it has %u. AF_PACKET needs larger frames for it, "
+      "as in framesz=16384,blocksz=65536",
+      setup.driver, wanted, rte_strerror(-error), now));
+}
+
+void SetQueues(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
+  const uint32_t most = std::min(info.max_rx_queues, info.max_tx_queues);
+  setup.queues = static_cast<uint16_t>(std::clamp(asked, 1u, std::max(most, 1u)));
+  if (setup.queues == asked) return;
+  setup.warnings.push_back(
+      absl::StrFormat("device %s has %u queue pairs, not the %u asked for; some virtual devices "
+                      "take their number as an argument (net_af_packet: qpairs=, net_af_xdp: "
+                      "queue_count=)",
+                      setup.driver, setup.queues, asked));
+}
+
+rte_eth_conf MakeConf(EthSetup& setup, const rte_eth_dev_info& info, int vlan) {
+  rte_eth_conf conf{};
+  conf.rxmode.mtu = setup.mtu;
+  const uint64_t rx = info.rx_offload_capa;
+  setup.rx_checksum = (rx & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM) != 0;
+  setup.vlan_strip = vlan >= 0 && (rx & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+  if (setup.rx_checksum) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
+  if (setup.vlan_strip) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+  const uint64_t tx = info.tx_offload_capa;
+  setup.multi_segment = setup.by_reference || (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+  setup.vlan_insert = vlan >= 0 && (tx & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) != 0;
+  conf.txmode.offloads = tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if (setup.vlan_insert) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+  const uint64_t hashes = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP);
+  if (setup.queues > 1 && hashes != 0) {
+    conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    conf.rx_adv_conf.rss_conf.rss_hf = hashes;
+    setup.rss = true;
+  }
+  return conf;
+}
+
+// The speeds of RTE_ETH_LINK_SPEED_* run upwards with their bits, mostly; the highest set counts.
+Rate FastestOf(uint32_t capabilities) {
+  struct Speed {
+    uint32_t flag;
+    int64_t gigabits;
+  };
+  constexpr Speed kSpeeds[] = {
+      {RTE_ETH_LINK_SPEED_200G, 200}, {RTE_ETH_LINK_SPEED_100G, 100}, {RTE_ETH_LINK_SPEED_56G, 56},
+      {RTE_ETH_LINK_SPEED_50G, 50},   {RTE_ETH_LINK_SPEED_40G, 40},   {RTE_ETH_LINK_SPEED_25G, 25},
+      {RTE_ETH_LINK_SPEED_20G, 20},   {RTE_ETH_LINK_SPEED_10G, 10},   {RTE_ETH_LINK_SPEED_1G, 1},
+  };
+  for (const Speed& speed : kSpeeds) {
+    if ((capabilities & speed.flag) != 0) return Gbps(speed.gigabits);
+  }
+  return kRateAssumed;
+}
+
+void SetLineRate(EthSetup& setup, const DeviceOptions& options) {
+  if (options.line_rate > Rate(0)) {
+    setup.line_rate = options.line_rate;
+    setup.line_rate_from = "as configured";
+    return;
+  }
+  // Virtual devices name a speed that says nothing.
+  setup.line_rate = kRateAssumed;
+  setup.line_rate_from = "assumed: a virtual device has none";
+  if (setup.is_virtual) return;
+  rte_eth_link link{};
+  // Waits for the link for as long as it may take to come up after the start.
+  if (rte_eth_link_get(setup.ethdev, &link) == 0 && link.link_status == RTE_ETH_LINK_UP &&
+      link.link_speed != RTE_ETH_SPEED_NUM_NONE && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN) {
+    setup.line_rate = Mbps(link.link_speed);
+    setup.line_rate_from = "of the link";
+    return;
+  }
+  rte_eth_dev_info info;
+  if (rte_eth_dev_info_get(setup.ethdev, &info) == 0) setup.line_rate = FastestOf(info.speed_capa);
+  setup.line_rate_from = "the device's fastest: the link does not say";
+}
+
+void CheckLink(EthSetup& setup) {
+  if (setup.is_virtual || EthLinkUp(setup.ethdev)) return;
+  setup.warnings.push_back(absl::StrFormat(
+      "the link of %s is down; look at the cable and at the switch's port", setup.driver));
+}
+
+void CheckSocket(EthSetup& setup, int cores_socket) {
+  if (setup.socket < 0 || cores_socket < 0 || setup.socket == cores_socket) return;
+  setup.warnings.push_back(absl::StrFormat(
+      "device %s is on NUMA node %d and this thread on node %d; run on cores of the device's node: "
+      "numactl --cpunodebind=%d --membind=%d <program>",
+      setup.driver, setup.socket, cores_socket, setup.socket, setup.socket));
+}
+
+}  // namespace
+
+absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& options) {
+  rte_eth_dev_info info;
+  EthSetup setup;
+  setup.ethdev = ethdev;
+  if (const int error = rte_eth_dev_info_get(ethdev, &info); error != 0) {
+    return Failed(setup, "asking the device", error);
+  }
+  setup.driver = info.driver_name;
+  setup.by_reference = setup.driver == "net_ring";
+  setup.is_virtual =
+      !std::filesystem::exists(std::string("/sys/bus/pci/devices/") + rte_dev_name(info.device));
+  setup.socket = rte_eth_dev_socket_id(ethdev);
+  SetQueues(setup, info, options.queues);
+  if (absl::Status status = SetMtu(setup, info, options.mtu); !status.ok()) return status;
+  const rte_eth_conf conf = MakeConf(setup, info, options.vlan);
+  const int error = rte_eth_dev_configure(ethdev, setup.queues, setup.queues, &conf);
+  if (error != 0) return Failed(setup, "configuring it", error);
+  setup.rx_descriptors = setup.tx_descriptors = kDescriptors;
+  (void)rte_eth_dev_adjust_nb_rx_tx_desc(ethdev, &setup.rx_descriptors, &setup.tx_descriptors);
+  CheckSocket(setup, CurrentNode());
+  return setup;
+}
+
+absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools,
+                      const DeviceOptions& options) {
+  const unsigned socket = static_cast<unsigned>(setup.socket);
+  for (uint16_t q = 0; q < setup.queues; ++q) {
+    int error =
+        rte_eth_rx_queue_setup(setup.ethdev, q, setup.rx_descriptors, socket, nullptr, rx_pools[q]);
+    if (error != 0) return Failed(setup, "setting up a receive queue", error);
+    error = rte_eth_tx_queue_setup(setup.ethdev, q, setup.tx_descriptors, socket, nullptr);
+    if (error != 0) return Failed(setup, "setting up a transmit queue", error);
+  }
+  if (const int error = rte_eth_dev_start(setup.ethdev); error != 0) {
+    return Failed(setup, "starting it", error);
+  }
+  SetLineRate(setup, options);
+  CheckLink(setup);
+  return absl::OkStatus();
+}
+
+bool EthLinkUp(uint16_t ethdev) {
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(ethdev, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
+}  // namespace weir

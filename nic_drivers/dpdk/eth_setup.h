@@ -1,0 +1,42 @@
+// A DPDK Ethernet device is asked what it can do, set up accordingly and started.
+#pragma once
+
+#include <rte_mempool.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "datapath/nic_device.h"
+
+namespace weir {
+
+struct EthSetup {
+  uint16_t ethdev = 0;
+  std::string driver;  // DPDK's name of it: "net_memif", "mlx5_pci"
+  bool is_virtual = false;
+  bool by_reference = false;  // buffers change owner as they are: rings
+  uint16_t queues = 1;
+  uint16_t rx_descriptors = 0;
+  uint16_t tx_descriptors = 0;
+  uint32_t mtu = 0;
+  bool multi_segment = false;
+  bool rx_checksum = false;
+  bool vlan_insert = false;
+  bool vlan_strip = false;
+  bool rss = false;
+  Rate line_rate{};
+  std::string line_rate_from;  // "the link", "options", "assumed"
+  int socket = 0;
+  std::vector<std::string> warnings;
+};
+
+// Asks and configures; the device is stopped.
+absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& options);
+// A pool for the received frames of each queue.
+absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools,
+                      const DeviceOptions& options);
+bool EthLinkUp(uint16_t ethdev);
+
+}  // namespace weir

@@ -1,0 +1,54 @@
+#include "nic_drivers/dpdk/host_facts.h"
+
+#include <net/if.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace weir {
+
+namespace fs = std::filesystem;
+
+std::string FirstLine(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+int64_t FreeHugeBytes() {
+  constexpr const char* kPrefix = "hugepages-";
+  int64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/sys/kernel/mm/hugepages", error)) {
+    const std::string name = entry.path().filename();
+    if (name.rfind(kPrefix, 0) != 0) continue;
+    const int64_t kilobytes = std::atoll(name.c_str() + std::char_traits<char>::length(kPrefix));
+    bytes += kilobytes * 1024 * std::atoll(FirstLine(entry.path() / "free_hugepages").c_str());
+  }
+  return bytes;
+}
+
+std::string KernelDriver(const std::string& pci) {
+  std::error_code error;
+  const fs::path link = fs::read_symlink("/sys/bus/pci/devices/" + pci + "/driver", error);
+  return error ? "" : link.filename().string();
+}
+
+bool HasInterface(const std::string& name) { return if_nametoindex(name.c_str()) != 0; }
+
+uint32_t InterfaceMtu(unsigned index) {
+  char name[IF_NAMESIZE];
+  if (index == 0 || if_indextoname(index, name) == nullptr) return 0;
+  return static_cast<uint32_t>(
+      std::atoi(FirstLine(std::string("/sys/class/net/") + name + "/mtu").c_str()));
+}
+
+int CurrentNode() {
+  unsigned node = 0;
+  return getcpu(nullptr, &node) == 0 ? static_cast<int>(node) : -1;
+}
+
+}  // namespace weir

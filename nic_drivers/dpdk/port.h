@@ -1,0 +1,77 @@
+// One queue pair of a DPDK device.
+#pragma once
+
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "datapath/nic_port.h"
+#include "nic_drivers/dpdk/clock.h"
+#include "nic_drivers/dpdk/regions.h"
+#include "nic_drivers/dpdk/sorter.h"
+
+namespace weir {
+
+// Written by the thread that polls, read by any.
+struct PortCounters {
+  std::atomic<uint64_t> rx_packets{0}, rx_bytes{0}, rx_errors{0}, rx_foreign{0}, rx_steered{0};
+  std::atomic<uint64_t> tx_packets{0}, tx_bytes{0}, tx_dropped{0}, tx_copied{0};
+};
+
+class DpdkPort final : public NicPort {
+ public:
+  struct Config {
+    uint16_t ethdev = 0;
+    uint16_t queue = 0;
+    NetAddress self{};
+    PortCaps caps{};
+    int vlan = -1;
+    bool vlan_insert = false;         // the device writes the tag
+    bool multi_segment = false;       // the device gathers a frame from several buffers
+    rte_mempool* rx_pool = nullptr;   // room for a whole frame
+    rte_mempool* tx_pool = nullptr;   // room for a whole frame
+    rte_mempool* attached = nullptr;  // no room; for payload in place
+    Regions* regions = nullptr;
+    std::vector<rte_ring*> steering;  // to each queue, frames that another received; may be empty
+  };
+  DpdkPort(const Config& config, const TscClock& clock);
+  ~DpdkPort() override;
+
+  Time Now() override { return clock_.Now(); }
+  const PortCaps& caps() const override { return config_.caps; }
+  size_t RxBurst(std::span<Frame> out) override;
+  void Release(std::span<const Frame> frames) override;
+  size_t TxFrames(std::span<Frame> out) override;
+  void TxBurst(std::span<const Frame> frames) override;
+
+  const PortCounters& counters() const { return counters_; }
+
+ private:
+  // Waiting for the device: a burst of frames, and some answers to neighbours.
+  static constexpr uint32_t kPending = 2 * kBurst;
+
+  // Each returns whether `out` was filled; if not the buffer is taken care of.
+  bool Receive(rte_mbuf* mbuf, Time now, Frame& out);
+  bool Lend(rte_mbuf* mbuf, uint32_t header, Time now, Frame& out);
+  void PassOn(rte_mbuf* mbuf, uint32_t queue);
+  rte_mbuf* Linear(rte_mbuf* mbuf);
+  void Trim(rte_mbuf& mbuf, uint32_t length);
+
+  bool AddPayload(rte_mbuf& mbuf, const Frame& frame);
+  bool CopyPayload(rte_mbuf& mbuf, const Frame& frame);
+  bool AddTag(rte_mbuf& mbuf);
+  void Flush();
+
+  Config config_;
+  TscClock clock_;
+  Sorter sorter_;
+  PortCounters counters_;
+  std::array<rte_mbuf*, kPending> pending_{};
+  uint32_t pending_count_ = 0;
+};
+
+}  // namespace weir

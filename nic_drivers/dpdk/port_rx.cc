@@ -1,0 +1,144 @@
+// DpdkPort: frames in.
+#include <rte_ethdev.h>
+
+#include <algorithm>
+
+#include "nic_drivers/dpdk/counting.h"
+#include "nic_drivers/dpdk/port.h"
+
+namespace weir {
+namespace {
+
+int StrippedTag(const rte_mbuf& mbuf) {
+  return (mbuf.ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? mbuf.vlan_tci : -1;
+}
+
+bool BadChecksum(const rte_mbuf& mbuf) {
+  return (mbuf.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD;
+}
+
+std::span<const std::byte> Head(rte_mbuf& mbuf) {
+  return {rte_pktmbuf_mtod(&mbuf, const std::byte*), mbuf.data_len};
+}
+
+}  // namespace
+
+size_t DpdkPort::RxBurst(std::span<Frame> out) {
+  if (pending_count_ > 0) Flush();
+  rte_mbuf* mbufs[kBurst];
+  const auto want = static_cast<uint16_t>(std::min(out.size(), kBurst));
+  size_t filled = 0;
+  uint16_t passed = 0;
+  if (!config_.steering.empty()) {
+    rte_ring* ring = config_.steering[config_.queue];
+    passed = static_cast<uint16_t>(
+        rte_ring_dequeue_burst(ring, reinterpret_cast<void**>(mbufs), want, nullptr));
+  }
+  const uint16_t got =
+      static_cast<uint16_t>(passed + rte_eth_rx_burst(config_.ethdev, config_.queue, mbufs + passed,
+                                                      static_cast<uint16_t>(want - passed)));
+  if (got == 0) return 0;
+  const Time now = clock_.Now();
+  for (uint16_t i = 0; i < got; ++i) {
+    if (i + 1 < got) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 1], void*));
+    if (Receive(mbufs[i], now, out[filled])) ++filled;
+  }
+  return filled;
+}
+
+bool DpdkPort::Receive(rte_mbuf* mbuf, Time now, Frame& out) {
+  const Sorted sorted = sorter_.Sort(Head(*mbuf), StrippedTag(*mbuf));
+  if (sorted.kind != Arrival::kWeir) {
+    Add(counters_.rx_foreign, 1);
+    rte_pktmbuf_free(mbuf);
+    return false;
+  }
+  if (BadChecksum(*mbuf)) {
+    Add(counters_.rx_errors, 1);
+    rte_pktmbuf_free(mbuf);
+    return false;
+  }
+  if (!config_.steering.empty()) {
+    const auto queue = static_cast<uint32_t>(sorted.worker % config_.steering.size());
+    if (queue != config_.queue) {
+      PassOn(mbuf, queue);
+      return false;
+    }
+  }
+  Add(counters_.rx_packets, 1);
+  Add(counters_.rx_bytes, mbuf->pkt_len);
+  if (mbuf->pkt_len > sorted.length) Trim(*mbuf, sorted.length);
+  return Lend(mbuf, sorted.header, now, out);
+}
+
+bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Time now, Frame& out) {
+  const bool apart = mbuf->nb_segs == 2 && mbuf->data_len == header;
+  if (mbuf->nb_segs > 1 && !apart) {
+    mbuf = Linear(mbuf);
+    if (mbuf == nullptr) return false;
+  }
+  out = {.data = rte_pktmbuf_mtod(mbuf, std::byte*),
+         .size = mbuf->data_len,
+         .rx_time = now,
+         .owner = mbuf};
+  if (apart) {
+    out.payload = rte_pktmbuf_mtod(mbuf->next, const std::byte*);
+    out.payload_size = mbuf->next->data_len;
+  }
+  return true;
+}
+
+// Ethernet pads short frames; `length` is below pkt_len.
+void DpdkPort::Trim(rte_mbuf& mbuf, uint32_t length) {
+  if (mbuf.nb_segs == 1) {
+    mbuf.data_len = static_cast<uint16_t>(length);
+    mbuf.pkt_len = length;
+    return;
+  }
+  // Whole segments first: what is left to cut is then in the last one.
+  uint32_t kept = 0;
+  rte_mbuf* last = &mbuf;
+  uint16_t segments = 1;
+  while (kept + last->data_len < length) {
+    kept += last->data_len;
+    last = last->next;
+    ++segments;
+  }
+  rte_pktmbuf_free(last->next);
+  last->next = nullptr;
+  last->data_len = static_cast<uint16_t>(length - kept);
+  mbuf.nb_segs = segments;
+  mbuf.pkt_len = length;
+}
+
+void DpdkPort::PassOn(rte_mbuf* mbuf, uint32_t queue) {
+  if (rte_ring_enqueue(config_.steering[queue], mbuf) == 0) {
+    Add(counters_.rx_steered, 1);
+    return;
+  }
+  Add(counters_.rx_errors, 1);
+  rte_pktmbuf_free(mbuf);
+}
+
+// One buffer with the whole frame, or nullptr; `mbuf` is gone in either case.
+rte_mbuf* DpdkPort::Linear(rte_mbuf* mbuf) {
+  rte_mbuf* whole = rte_pktmbuf_alloc(config_.rx_pool);
+  if (whole != nullptr && rte_pktmbuf_tailroom(whole) >= mbuf->pkt_len) {
+    char* to = rte_pktmbuf_append(whole, static_cast<uint16_t>(mbuf->pkt_len));
+    for (const rte_mbuf* m = mbuf; m != nullptr; m = m->next) {
+      to = std::copy_n(rte_pktmbuf_mtod(m, const char*), m->data_len, to);
+    }
+  } else {
+    Add(counters_.rx_errors, 1);
+    rte_pktmbuf_free(whole);
+    whole = nullptr;
+  }
+  rte_pktmbuf_free(mbuf);
+  return whole;
+}
+
+void DpdkPort::Release(std::span<const Frame> frames) {
+  for (const Frame& frame : frames) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame.owner));
+}
+
+}  // namespace weir

@@ -1,0 +1,115 @@
+// DpdkPort: frames out.
+#include <rte_ethdev.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "nic_drivers/dpdk/counting.h"
+#include "nic_drivers/dpdk/port.h"
+
+namespace weir {
+namespace {
+
+constexpr uint32_t kTagBytes = 4;
+constexpr uint32_t kMacBytes = 12;
+
+}  // namespace
+
+DpdkPort::DpdkPort(const Config& config, const TscClock& clock)
+    : config_(config), clock_(clock), sorter_(config.self, config.vlan) {}
+
+DpdkPort::~DpdkPort() {
+  for (uint32_t i = 0; i < pending_count_; ++i) rte_pktmbuf_free(pending_[i]);
+}
+
+size_t DpdkPort::TxFrames(std::span<Frame> out) {
+  if (pending_count_ > 0) Flush();
+  rte_mbuf* mbufs[kBurst];
+  size_t want = std::min({out.size(), kBurst, size_t{kPending} - pending_count_});
+  // The pool gives all or nothing.
+  while (want > 0 &&
+         rte_pktmbuf_alloc_bulk(config_.tx_pool, mbufs, static_cast<unsigned>(want)) != 0) {
+    want /= 2;
+  }
+  for (size_t i = 0; i < want; ++i) {
+    out[i] = {.data = rte_pktmbuf_mtod(mbufs[i], std::byte*), .owner = mbufs[i]};
+  }
+  return want;
+}
+
+void DpdkPort::TxBurst(std::span<const Frame> frames) {
+  for (const Frame& frame : frames) {
+    auto* mbuf = static_cast<rte_mbuf*>(frame.owner);
+    mbuf->data_len = static_cast<uint16_t>(frame.size);
+    mbuf->pkt_len = frame.size;
+    const bool sent = frame.size > 0;
+    if (!sent || !AddPayload(*mbuf, frame) || !AddTag(*mbuf)) {
+      if (sent) Add(counters_.tx_dropped, 1);
+      rte_pktmbuf_free(mbuf);
+      continue;
+    }
+    pending_[pending_count_++] = mbuf;
+  }
+  if (pending_count_ > 0) Flush();
+}
+
+bool DpdkPort::AddPayload(rte_mbuf& mbuf, const Frame& frame) {
+  if (frame.payload_size == 0) return true;
+  if (!config_.multi_segment) return CopyPayload(mbuf, frame);
+  rte_mbuf* apart = rte_pktmbuf_alloc(config_.attached);
+  if (apart == nullptr) return CopyPayload(mbuf, frame);
+  if (!config_.regions->Attach(config_.queue, frame.payload, frame.payload_size, *apart)) {
+    rte_pktmbuf_free(apart);
+    return CopyPayload(mbuf, frame);
+  }
+  mbuf.next = apart;
+  mbuf.nb_segs = 2;
+  mbuf.pkt_len += frame.payload_size;
+  return true;
+}
+
+bool DpdkPort::CopyPayload(rte_mbuf& mbuf, const Frame& frame) {
+  if (rte_pktmbuf_tailroom(&mbuf) < frame.payload_size) return false;
+  char* to = rte_pktmbuf_append(&mbuf, static_cast<uint16_t>(frame.payload_size));
+  if (frame.payload == nullptr) {
+    std::memset(to, 0, frame.payload_size);
+    return true;
+  }
+  std::memcpy(to, frame.payload, frame.payload_size);
+  Add(counters_.tx_copied, 1);
+  return true;
+}
+
+bool DpdkPort::AddTag(rte_mbuf& mbuf) {
+  if (config_.vlan < 0) return true;
+  const auto tag = static_cast<uint16_t>(config_.vlan);
+  if (config_.vlan_insert) {
+    mbuf.vlan_tci = tag;
+    mbuf.ol_flags |= RTE_MBUF_F_TX_VLAN;
+    return true;
+  }
+  char* to = rte_pktmbuf_prepend(&mbuf, kTagBytes);
+  if (to == nullptr) return false;
+  std::memmove(to, to + kTagBytes, kMacBytes);
+  const uint8_t bytes[kTagBytes] = {0x81, 0x00, static_cast<uint8_t>(tag >> 8),
+                                    static_cast<uint8_t>(tag)};
+  std::memcpy(to + kMacBytes, bytes, kTagBytes);
+  return true;
+}
+
+// What the device does not take waits for the next call.
+void DpdkPort::Flush() {
+  uint64_t bytes = 0;
+  uint64_t sizes[kPending];
+  for (uint32_t i = 0; i < pending_count_; ++i) sizes[i] = pending_[i]->pkt_len;
+  const uint16_t taken = rte_eth_tx_burst(config_.ethdev, config_.queue, pending_.data(),
+                                          static_cast<uint16_t>(pending_count_));
+  if (taken == 0) return;
+  for (uint16_t i = 0; i < taken; ++i) bytes += sizes[i];
+  Add(counters_.tx_packets, taken);
+  Add(counters_.tx_bytes, bytes);
+  pending_count_ -= taken;
+  std::copy_n(pending_.begin() + taken, pending_count_, pending_.begin());
+}
+
+}  // namespace weir
