@@ -9,6 +9,12 @@
 
 namespace weir {
 
+// What the headers below Weir's say of the traffic class.
+FrameClass ClassOf(std::span<const std::byte> headers);
+
+// Where the payload of a data packet begins in a frame that holds both; all of any other frame.
+uint32_t HeaderBytes(std::span<const std::byte> frame);
+
 // Fills in what switches look at; content, sequence and place in the pool are the caller's.
 void DescribePacket(std::span<const std::byte> headers, uint32_t payload, FrameClass cls,
                     uint32_t from, Packet& packet);

@@ -1,0 +1,49 @@
+#include "testbed/loopback/time_scale.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "testbed/experiment/real_time.h"
+
+namespace weir {
+namespace {
+
+// Of the machine's clock, and generous: a data packet and its acknowledgement through the fabric;
+// the same at their two hosts. Measured: docs/validation.md.
+constexpr double kFabricSeconds = 1.5e-6;
+constexpr double kHostSeconds = 1e-6;
+constexpr double kShare = 0.25;
+// What a thread loses when another one gets its core. Source: two time slices of Linux's CFS on
+// few cores.
+constexpr double kStandstillSeconds = 8e-3;
+constexpr double kScaleMin = 1e-6;
+
+}  // namespace
+
+uint32_t UsableCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
+}
+
+uint32_t HostThreads(uint32_t hosts, uint32_t cores) {
+  constexpr uint32_t kMost = 64;  // of an engine
+  return std::clamp(cores > 0 ? cores - 1 : 0, 1u, std::clamp(hosts, 1u, kMost));
+}
+
+double ChooseTimeScale(const Demand& demand) {
+  const double packets = static_cast<double>(demand.hosts) *
+                         static_cast<double>(demand.rate.count()) /
+                         (8.0 * static_cast<double>(demand.packet.count()));
+  const double host_seconds = kHostSeconds / demand.host_threads;
+  const double by_work = kShare / (packets * std::max(kFabricSeconds, host_seconds));
+  const double by_standstill =
+      kGapShare * static_cast<double>(demand.base_rtt.count()) * 1e-9 / kStandstillSeconds;
+  const double most = std::min(by_work, by_standstill);
+  double scale = 1;
+  for (int step = 0; scale > most && scale > kScaleMin; ++step) scale /= step % 3 == 1 ? 2.5 : 2;
+  return scale;
+}
+
+}  // namespace weir
