@@ -73,9 +73,6 @@ class Combined final : public CongestionControl {
 
   Combined(const FlowInfo& flow, const Config& config)
       : mtu_(flow.mtu), a_(flow, config.a), b_(flow, config.b) {}
-  static ReceiverDuty Duty(const FlowInfo& flow, const Config& config) {
-    return B::Duty(flow, config.b);
-  }
 
   void OnSend(const SendSample& send) override { a_.OnSend(send), b_.OnSend(send); }
   void OnAck(const AckSample& ack) override { a_.OnAck(ack), b_.OnAck(ack); }

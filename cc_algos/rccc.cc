@@ -7,8 +7,6 @@ Rccc::Rccc(const FlowInfo& flow, const Config& config)
       max_window_(std::max(Scaled(flow.bdp(), config.max_window), mtu_)),
       balance_(std::clamp(Scaled(flow.bdp(), config.speculative_window), mtu_, max_window_)) {}
 
-ReceiverDuty Rccc::Duty(const FlowInfo&, const Config&) { return {.scheduler = kReceiverHalf.id}; }
-
 CreditScheduler* Rccc::NewScheduler(const CreditInfo& info, const ConfigBlob& config) {
   return new RcccScheduler(info, config.As<Config>());
 }

@@ -57,7 +57,6 @@ class Rccc final : public CongestionControl {
   static constexpr CreditEntry kReceiverHalf{1, "rccc", &NewScheduler};
 
   Rccc(const FlowInfo& flow, const Config& config);
-  static ReceiverDuty Duty(const FlowInfo& flow, const Config& config);
 
   void OnSend(const SendSample& send) override { balance_ -= send.size; }
   void OnAck(const AckSample&) override { StopSpeculating(); }

@@ -23,6 +23,7 @@ enum class Cause : uint8_t {
   kAborted,        // by this side
   kBadAddress,     // a peer named memory that it may not touch
   kTooLong,        // a message did not fit the buffer posted for it
+  kNotOpen,        // the connection was not open (any more) when the posting came
 };
 constexpr const char* Name(Cause cause) {
   switch (cause) {
@@ -52,6 +53,8 @@ constexpr const char* Name(Cause cause) {
       return "access outside a registered region";
     case Cause::kTooLong:
       return "message longer than its receive buffer";
+    case Cause::kNotOpen:
+      return "the connection is not open (any more)";
   }
   return "?";
 }

@@ -9,10 +9,6 @@
 
 namespace weir {
 
-// A connection's id: its slot in the low bits, and above them which use of the slot it is.
-inline constexpr uint32_t kIndexBits = 20;
-inline constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
-
 enum class ConnectionState : uint8_t {
   kFree,
   kOpening,  // open sent, not answered
@@ -47,10 +43,10 @@ struct Connection {
   const uint32_t index;  // in the endpoint
   ConnectionState state = ConnectionState::kFree;
   bool active = false;     // we opened it
-  bool confirmed = false;  // the peer knows our id; until then an accept is repeated
-  uint32_t generation = 0;
-  WireId id{};    // ours
-  WireId peer{};  // 0 while opening
+  bool confirmed = false;  // the peer knows our id: the application may know the connection
+  uint32_t uses = 0;       // of the slot
+  WireId id{};             // ours
+  WireId peer{};           // 0 while opening
   NetAddress remote{};
   uint64_t nonce = 0;
   const Binding* binding = nullptr;
@@ -59,6 +55,7 @@ struct Connection {
   uint16_t payload_max = 0;
   bool telemetry = false;
   bool payload_crc = false;
+  bool full_size = false;     // opens and accepts are as long as the largest data packet
   ReceiverDuty duty_asked{};  // what we ask of the peer
 
   Sender sender;
@@ -83,6 +80,10 @@ struct Connection {
   // As it travels: rounded up once, not with each grant.
   uint32_t granted_units() const {
     return static_cast<uint32_t>((granted + kCreditUnit - 1) / kCreditUnit);
+  }
+  // Control packets seem not to arrive: the peer repeats itself, or does not answer.
+  bool ControlUnheard() {
+    return receiver.TakeRepeats() || (established() && sender.unanswered() > 1) || retries > 2;
   }
   bool live() const { return state != ConnectionState::kFree; }
   // Both halves are set up.

@@ -29,13 +29,19 @@ absl::Status CheckConfig(const EndpointConfig& config) {
   if (config.line_rate <= Rate(0) || config.base_rtt <= Duration(0)) {
     return absl::InvalidArgumentError("endpoint: line_rate and base_rtt must be above zero");
   }
-  if (config.payload_max < 64 || config.payload_max > kPayloadMax) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "endpoint: payload_max is %d, allowed is 64 to %d", config.payload_max, kPayloadMax));
+  if (config.payload_max < kPayloadMin || config.payload_max > kPayloadMax) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("endpoint: payload_max is %d, allowed is %d to %d", config.payload_max,
+                        kPayloadMin, kPayloadMax));
   }
-  if (config.connections_max == 0 || config.connections_max > kIndexMask) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "endpoint: connections_max is %d, allowed is 1 to %d", config.connections_max, kIndexMask));
+  if (config.connections_max == 0 || config.connections_max > WireId::kSlots) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("endpoint: connections_max is %d, allowed is 1 to %d",
+                        config.connections_max, WireId::kSlots));
+  }
+  if (config.worker >= kWorkersMax) {
+    return absl::InvalidArgumentError(absl::StrFormat("endpoint: worker is %d, allowed is 0 to %d",
+                                                      config.worker, kWorkersMax - 1));
   }
   if (config.credit != nullptr && config.binding != nullptr &&
       config.binding->cc->receiver_half != nullptr &&
@@ -95,7 +101,7 @@ Endpoint::Endpoint(const EndpointConfig& config, Pool<TxPage>* pages)
 // --- Application ---
 
 Connection* Endpoint::FindLive(WireId id) {
-  const uint32_t index = id.value & kIndexMask;
+  const uint32_t index = id.slot();
   if (index >= connections_.size()) return nullptr;
   Connection& c = connections_[index];
   return c.live() && c.id == id ? &c : nullptr;
@@ -112,18 +118,22 @@ absl::StatusOr<Connection*> Endpoint::Live(WireId id) {
       absl::StrFormat("connection %#x does not exist or has ended; open a new one", id.value));
 }
 
-absl::StatusOr<WireId> Endpoint::Connect(Time now, const NetAddress& remote,
-                                         const Binding& binding) {
+absl::Status Endpoint::CheckBinding(const char* what, const Binding& binding) const {
   if (binding.cc == nullptr || binding.lb == nullptr || binding.paths == 0) {
-    return absl::InvalidArgumentError("connect: the binding names no algorithm, policy or path");
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: the binding names no algorithm, policy or path", what));
   }
   const Signals missing = (binding.cc->needs | binding.lb->needs).Without(config_.signals);
-  if (!missing.empty()) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "connect: %s with %s needs %s, which this port does not supply; choose another algorithm "
-        "or enable it in the network",
-        binding.cc->name, binding.lb->name, MissingSignals(missing)));
-  }
+  if (missing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s: %s with %s needs %s, which this port does not supply; choose another algorithm or "
+      "enable it in the network",
+      what, binding.cc->name, binding.lb->name, MissingSignals(missing)));
+}
+
+absl::StatusOr<WireId> Endpoint::Connect(Time now, const NetAddress& remote,
+                                         const Binding& binding) {
+  if (absl::Status status = CheckBinding("connect", binding); !status.ok()) return status;
   Connection* c = Allocate(remote, binding);
   if (c == nullptr) {
     return absl::ResourceExhaustedError(absl::StrFormat(
@@ -132,6 +142,7 @@ absl::StatusOr<WireId> Endpoint::Connect(Time now, const NetAddress& remote,
   c->active = true;
   c->state = ConnectionState::kOpening;
   c->nonce = Mix64(config_.seed ^ Mix64(++nonces_));
+  c->full_size = config_.verify_payload;
   c->give_up_at = now + config_.open_timeout;
   Retry(now, *c);
   UpdateDeadline(now, *c);
@@ -164,15 +175,7 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
     return absl::FailedPreconditionError(
         "rebind: the connection is not open yet; wait for kOpened");
   }
-  if (binding.cc == nullptr || binding.lb == nullptr || binding.paths == 0) {
-    return absl::InvalidArgumentError("rebind: the binding names no algorithm, policy or path");
-  }
-  const Signals missing = (binding.cc->needs | binding.lb->needs).Without(config_.signals);
-  if (!missing.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("rebind: %s with %s needs %s, which this port does not supply",
-                        binding.cc->name, binding.lb->name, MissingSignals(missing)));
-  }
+  if (absl::Status status = CheckBinding("rebind", binding); !status.ok()) return status;
   const ReceiverDuty duty = binding.cc->duty(FlowOf(**c), binding.cc_config);
   if (duty.scheduler != (*c)->duty_asked.scheduler ||
       (duty.cnp_interval > Duration(0)) != ((*c)->duty_asked.cnp_interval > Duration(0))) {
@@ -223,7 +226,8 @@ absl::Status CheckPostable(const Connection& c, uint32_t length) {
 }
 }  // namespace
 
-absl::Status Endpoint::PostSend(Time now, WireId id, const SendRequest& request) {
+template <class Request>
+absl::Status Endpoint::PostMessage(Time now, WireId id, const Request& request) {
   absl::StatusOr<Connection*> c = Live(id);
   if (!c.ok()) return c.status();
   if (absl::Status s = CheckPostable(**c, request.length); !s.ok()) return s;
@@ -232,13 +236,12 @@ absl::Status Endpoint::PostSend(Time now, WireId id, const SendRequest& request)
   return absl::OkStatus();
 }
 
+absl::Status Endpoint::PostSend(Time now, WireId id, const SendRequest& request) {
+  return PostMessage(now, id, request);
+}
+
 absl::Status Endpoint::PostWrite(Time now, WireId id, const WriteRequest& request) {
-  absl::StatusOr<Connection*> c = Live(id);
-  if (!c.ok()) return c.status();
-  if (absl::Status s = CheckPostable(**c, request.length); !s.ok()) return s;
-  if (!(*c)->sender.Post(now, request)) return NoRoom();
-  AfterEvent(now, **c);
-  return absl::OkStatus();
+  return PostMessage(now, id, request);
 }
 
 absl::Status Endpoint::PostReceive(Time now, WireId id, const ReceiveRequest& request) {

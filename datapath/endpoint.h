@@ -21,6 +21,7 @@ namespace weir {
 
 struct EndpointConfig {
   NetAddress address{};
+  uint32_t worker = 0;  // [0, kWorkersMax): its number among the endpoints of this address
   uint64_t seed = 1;
   bool listen = true;  // accept connections
 
@@ -45,6 +46,7 @@ struct EndpointConfig {
   Signals signals = Signal::kMarkEcho | Signal::kCnp | Signal::kRtt | Signal::kCredit;
 
   uint16_t payload_max = 4096;            // bytes a packet
+  bool verify_payload = false;            // open with full-size packets; smaller if none gets there
   bool payload_crc = false;               // CRC-32C over payloads, too
   Duration reorder_window{};              // 0: derived from policy and network
   Duration rto_min{};                     // 0: base RTT, all queues and the peer's delay
@@ -52,7 +54,10 @@ struct EndpointConfig {
   Duration tx_slack = Nanos(500);         // most that a frame waits in the port's ring
   Duration stall_threshold = Micros(50);  // polled later than this: a host stall
   Duration open_timeout = Seconds(1);     // for opening; for closing, too
-  int retries_max = 8;
+  int retries_max = 8;                    // unanswered in a row before a peer counts as gone,
+  Duration patience{};                    // and at least so long without a word
+  Duration keepalive{};                   // a silent peer is asked so often; 0: only if it owes an
+                                          // answer
 };
 
 class Endpoint {
@@ -142,12 +147,17 @@ class Endpoint {
   void PumpGrants(Time now);
 
   // Connections.
+  absl::Status CheckBinding(const char* what, const Binding& binding) const;
+  template <class Request>
+  absl::Status PostMessage(Time now, WireId id, const Request& request);
   absl::StatusOr<Connection*> Live(WireId id);
   Connection* FindLive(WireId id);
   Connection* FindReceiver(WireId to);
   Connection* Allocate(const NetAddress& remote, const Binding& binding);
   void Establish(Time now, Connection& c, const OpenHeader& h);
+  void Restart(Time now, Connection& c, const OpenHeader& h);
   RefuseCause CheckOpen(const OpenHeader& h, uint32_t& detail) const;
+  bool HasScheduler(uint16_t id) const;
   OpenHeader ProposalOf(const Connection& c) const;
   FlowInfo FlowOf(const Connection& c) const;
   LossRules RulesOf(const Connection& c) const;
@@ -169,10 +179,11 @@ class Endpoint {
   size_t PollControl(Time now, std::span<Frame> out);
   size_t PollReplies(Time now, std::span<Frame> out);
   size_t PollDataFrames(Time now, std::span<Frame> out);
-  uint32_t WriteControl(Time now, Time departure, Connection& c, std::byte* out);
+  uint32_t WriteControl(Time now, Time departure, Connection& c, Frame& frame);
   PathId ControlPath(Connection& c);
-  // Books a frame on the port; returns when its first bit leaves.
-  Time Depart(Time now, Bytes wire);
+  // Completes a frame whose headers are written, and books it on the port.
+  void FinishControl(Time now, PathId path, uint32_t size, Frame& frame);
+  uint32_t WriteOpen(const OpenHeader& h, const Connection& c, Frame& frame);
 
   EndpointConfig config_;
   SharedState shared_;

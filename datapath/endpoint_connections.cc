@@ -8,6 +8,15 @@ namespace {
 
 constexpr int kRetryShiftMax = 8;  // the interval of opens and closes grows to 2^8 times the first
 
+// The next smaller payload that networks are configured for; 1408 fits an MTU of 1500 with
+// telemetry and IPv6.
+uint16_t SmallerPayload(uint16_t payload) {
+  for (const int size : {8192, 4096, 2048, 1408, 1024, 512}) {
+    if (size < payload) return static_cast<uint16_t>(size);
+  }
+  return payload;
+}
+
 template <size_t N>
 std::array<char, N> Padded(const char* text) {
   std::array<char, N> out{};
@@ -34,9 +43,8 @@ Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding)
   Connection& c = connections_[free_.back()];
   free_.pop_back();
   ++connections_live_;
-  ++c.generation;
-  c.id = WireId{(c.generation << kIndexBits) | c.index};
-  if (c.id.value == 0) c.id.value = (++c.generation << kIndexBits) | c.index;
+  c.id = WireId::Of(++c.uses, config_.worker, c.index);
+  if (c.id == WireId{}) c.id = WireId::Of(++c.uses, config_.worker, c.index);
   c.peer = WireId{};
   c.remote = remote;
   c.binding = &binding;
@@ -45,13 +53,15 @@ Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding)
   c.granted = 0;
   c.retries = 0;
   c.control = 0;
-  c.telemetry = c.payload_crc = false;
+  c.telemetry = c.payload_crc = c.full_size = false;
   c.scheduler = 0;
   c.retry_at = c.give_up_at = Time::Never();
   // Packet numbers start near the wrap, so that it is always exercised.
   const uint64_t random = Mix64(config_.seed ^ Mix64(c.id.value));
   c.first_psn = Psn(0u - static_cast<uint32_t>(random % 512));
-  c.writer = FrameWriter(config_.address, remote, static_cast<uint16_t>(random >> 32));
+  // Which worker of the peer takes an open does not matter.
+  c.writer = FrameWriter(config_.address, remote, static_cast<uint16_t>(random >> 32),
+                         static_cast<uint32_t>(random >> 40));
   c.control_path = static_cast<PathId>((random >> 48) % binding.paths);
   c.payload_max = config_.payload_max;
   return &c;
@@ -79,6 +89,8 @@ LossRules Endpoint::RulesOf(const Connection& c) const {
   }
   rules.rto_min = config_.rto_min;
   rules.retries_max = config_.retries_max;
+  rules.patience = config_.patience;
+  rules.keepalive = config_.keepalive;
   return rules;
 }
 
@@ -88,6 +100,7 @@ OpenHeader Endpoint::ProposalOf(const Connection& c) const {
   const bool telemetry = c.active ? c.binding->cc->needs.Has(Signal::kTelemetry) : c.telemetry;
   if (c.active ? config_.payload_crc : c.payload_crc) h.flags |= OpenHeader::kPayloadCrc;
   if (telemetry) h.flags |= OpenHeader::kTelemetry;
+  if (c.full_size) h.flags |= OpenHeader::kFullSize;
   h.to = c.peer;
   h.from = c.id;
   h.nonce = c.nonce;
@@ -98,7 +111,7 @@ OpenHeader Endpoint::ProposalOf(const Connection& c) const {
   const ReceiverDuty duty = c.binding->cc->duty(FlowOf(c), c.binding->cc_config);
   h.ack_every = static_cast<uint32_t>(duty.ack_every.count());
   h.cnp_interval = static_cast<uint32_t>(duty.cnp_interval.count());
-  h.scheduler = c.binding->cc->receiver_half == nullptr ? 0 : c.binding->cc->receiver_half->id;
+  h.scheduler = duty.scheduler;
   h.algorithm = Padded<16>(c.binding->cc->name);
   h.policy = Padded<16>(c.binding->lb->name);
   return h;
@@ -107,14 +120,12 @@ OpenHeader Endpoint::ProposalOf(const Connection& c) const {
 // Both ends run it with the other's proposal.
 void Endpoint::Establish(Time now, Connection& c, const OpenHeader& h) {
   c.peer = h.from;
+  c.writer.SetWorker(c.peer.worker());
   c.payload_max = std::min(c.payload_max, h.payload_max);
   c.payload_crc = config_.payload_crc && (h.flags & OpenHeader::kPayloadCrc) != 0;
   c.telemetry = (h.flags & OpenHeader::kTelemetry) != 0;
   c.scheduler = h.scheduler;
   c.duty_asked = c.binding->cc->duty(FlowOf(c), c.binding->cc_config);
-  if (c.binding->cc->receiver_half != nullptr) {
-    c.duty_asked.scheduler = c.binding->cc->receiver_half->id;
-  }
   c.state = ConnectionState::kOpen;
   c.retry_at = c.give_up_at = Time::Never();
   c.retries = 0;
@@ -138,10 +149,26 @@ void Endpoint::Establish(Time now, Connection& c, const OpenHeader& h) {
                  .payload_crc = c.payload_crc});
 }
 
+// With smaller packets. Nobody here has heard of the connection yet, so nothing is lost.
+void Endpoint::Restart(Time now, Connection& c, const OpenHeader& h) {
+  const Time retry_at = c.retry_at;
+  const Time give_up_at = c.give_up_at;
+  c.Renew(shared_);
+  Establish(now, c, h);
+  c.retry_at = retry_at;
+  c.give_up_at = give_up_at;
+}
+
 void Endpoint::End(Connection& c, Event event, Cause cause, uint32_t detail) {
-  // A connection that never opened has not used its first completion.
-  if (c.state == ConnectionState::kOpening) shared_.completions.Cancel();
-  shared_.completions.Push({.event = event, .cause = cause, .connection = c.id, .detail = detail});
+  // A connection that never opened has not used its first completion; one that a peer opened and
+  // never confirmed uses none.
+  if (!c.confirmed) shared_.completions.Cancel();
+  if (c.active || c.confirmed) {
+    shared_.completions.Push(
+        {.event = event, .cause = cause, .connection = c.id, .detail = detail});
+  } else {
+    shared_.completions.Cancel();
+  }
   Free(c);
 }
 
@@ -166,13 +193,16 @@ void Endpoint::Retry(Time now, Connection& c) {
   const bool opening = c.state == ConnectionState::kOpening;
   const bool closing = c.state == ConnectionState::kClosing;
   QueueControl(c, opening ? kSendOpen : closing ? kSendClose : kSendAccept);
+  // Two opens without an answer: perhaps there is a link on the way that they do not fit.
+  if (opening && c.full_size && c.retries > 0 && c.retries % 2 == 0) {
+    c.payload_max = SmallerPayload(c.payload_max);
+  }
   const int shift = std::min(c.retries++, kRetryShiftMax);
   c.retry_at = now + config_.rto_min * (int64_t{1} << shift);
 }
 
 void Endpoint::StartClosing(Time now, Connection& c) {
   c.state = ConnectionState::kClosing;
-  c.confirmed = true;  // the close takes the place of the accept
   c.give_up_at = now + config_.open_timeout;
   c.retries = 0;
   Retry(now, c);

@@ -79,6 +79,8 @@ Connection* Endpoint::FindReceiver(WireId to) {
   if (!c->confirmed) {
     c->confirmed = true;
     c->retry_at = c->give_up_at = Time::Never();
+    c->retries = 0;
+    shared_.completions.Push({.event = Event::kAccepted, .connection = c->id});
   }
   return c;
 }
@@ -113,6 +115,7 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
       return End(*c, Event::kFailed, cause);
     }
   }
+  c->sender.HeardFromPeer(now);
   if (scheduler_ != nullptr && c->scheduler != 0) {
     const Bytes wire(h.payload + DataOverhead(c->remote.v6, c->telemetry));
     scheduler_->OnData(now, c->index, wire, info.marked, info.trimmed);
@@ -209,15 +212,16 @@ void Endpoint::HandleClose(const FrameInfo& info, const ControlHeader& h) {
   End(*c, Event::kClosed, ours ? Cause::kNone : Cause::kClosedByPeer);
 }
 
+// The receiver half that the peer's algorithm needs runs here.
+bool Endpoint::HasScheduler(uint16_t id) const {
+  return id == 0 || (config_.credit != nullptr && config_.credit->id == id);
+}
+
 RefuseCause Endpoint::CheckOpen(const OpenHeader& h, uint32_t& detail) const {
   if (!config_.listen) return RefuseCause::kNotListening;
-  const bool scheduler_here =
-      h.scheduler == 0 || (config_.credit != nullptr && config_.credit->id == h.scheduler);
-  if (!scheduler_here) {
-    detail = Signals(Signal::kCredit).bits();
-    return RefuseCause::kFeature;
-  }
-  return RefuseCause{};
+  if (HasScheduler(h.scheduler)) return RefuseCause{};
+  detail = Signals(Signal::kCredit).bits();
+  return RefuseCause::kFeature;
 }
 
 void Endpoint::HandleOpen(Time now, const FrameInfo& info) {
@@ -233,9 +237,10 @@ void Endpoint::HandleOpen(Time now, const FrameInfo& info) {
   const uint32_t bucket = HashOf(info.from, h.from);
   for (uint32_t i = by_peer_[bucket]; i != kNil; i = connections_[i].hash_next) {
     Connection& c = connections_[i];
-    if (c.peer == h.from && c.remote.ip == info.from.ip && c.nonce == h.nonce) {
-      return QueueControl(c, kSendAccept);  // a repeated open: our accept was lost
-    }
+    if (c.peer != h.from || c.remote.ip != info.from.ip || c.nonce != h.nonce) continue;
+    // A repeated open: our accept was lost, or one of the two was too long for the way.
+    if (!c.confirmed && h.payload_max < c.payload_max) Restart(now, c, h);
+    return QueueControl(c, kSendAccept);
   }
   refusal.refusal.cause = CheckOpen(h, refusal.refusal.detail);
   if (refusal.refusal.cause != RefuseCause{}) return QueueReply(refusal);
@@ -245,10 +250,10 @@ void Endpoint::HandleOpen(Time now, const FrameInfo& info) {
     return QueueReply(refusal);
   }
   c->nonce = h.nonce;
+  c->full_size = (h.flags & OpenHeader::kFullSize) != 0;
   Establish(now, *c, h);
   c->hash_next = by_peer_[bucket];
   by_peer_[bucket] = c->index;
-  shared_.completions.Push({.event = Event::kAccepted, .connection = c->id});
   c->give_up_at = now + config_.open_timeout;
   Retry(now, *c);
   UpdateDeadline(now, *c);
@@ -267,10 +272,7 @@ void Endpoint::HandleAccept(Time now, const FrameInfo& info) {
     if (c->peer == h.from) return QueueControl(*c, kSendAck);
     return ReplyAbort(info.from, h.from, kUnknownHere);
   }
-  uint32_t missing = 0;
-  const bool scheduler_here =
-      h.scheduler == 0 || (config_.credit != nullptr && config_.credit->id == h.scheduler);
-  if (!scheduler_here) missing = Signals(Signal::kCredit).bits();
+  uint32_t missing = HasScheduler(h.scheduler) ? 0 : Signals(Signal::kCredit).bits();
   const bool needs_telemetry = c->binding->cc->needs.Has(Signal::kTelemetry);
   if (needs_telemetry && (h.flags & OpenHeader::kTelemetry) == 0) {
     missing |= Signals(Signal::kTelemetry).bits();

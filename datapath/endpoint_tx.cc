@@ -15,7 +15,6 @@ void Endpoint::AfterEvent(Time now, Connection& c) {
   if (c.receiver.ack_due()) bits |= kSendAck;
   if (c.receiver.cnp_due()) bits |= kSendCnp;
   if (c.sender.probe_due()) bits |= kSendProbe;
-  if (c.sender.WantsCreditRequest(now)) bits |= kSendCreditRequest;
   if (bits != 0) QueueControl(c, bits);
   if (!c.sender.idle()) Wake(now, c);
   UpdateDeadline(now, c);
@@ -118,10 +117,21 @@ size_t Endpoint::Due(Time now) const {
   return std::min(control + static_cast<size_t>(packets), kBurst);
 }
 
-Time Endpoint::Depart(Time now, Bytes wire) {
-  const Time start = std::max(now, port_.free_at());
-  port_.Book(now, wire);
-  return start;
+void Endpoint::FinishControl(Time now, PathId path, uint32_t size, Frame& frame) {
+  frame.size = size;
+  frame.path = path;
+  frame.cls = FrameClass::kControl;
+  port_.Book(now, Bytes(size + frame.payload_size + kFcsBytes));
+}
+
+uint32_t Endpoint::WriteOpen(const OpenHeader& h, const Connection& c, Frame& frame) {
+  if ((h.flags & OpenHeader::kFullSize) != 0) {
+    const bool telemetry = (h.flags & OpenHeader::kTelemetry) != 0;
+    frame.payload = nullptr;
+    frame.payload_size =
+        h.payload_max + kDataHeaderBytes + (telemetry ? kTelemetryBytes : 0) - kOpenBytes;
+  }
+  return c.writer.Write(h, c.control_path, frame.data, frame.payload_size);
 }
 
 size_t Endpoint::PollTx(Time now, std::span<Frame> out) {
@@ -132,9 +142,11 @@ size_t Endpoint::PollTx(Time now, std::span<Frame> out) {
   return n;
 }
 
+// A connection's control packets have a path of their own. No single path can silence it: one that
+// sprays sprays them, too; another moves on when it seems that they do not arrive.
 PathId Endpoint::ControlPath(Connection& c) {
-  // A spraying connection sprays its control packets, too: no single path can silence it.
-  if (c.binding->lb->reordering == Reordering::kAlways) {
+  const bool sprays = c.binding->lb->reordering == Reordering::kAlways;
+  if (sprays || c.ControlUnheard()) {
     c.control_path = static_cast<PathId>((c.control_path + 1u) % c.binding->paths);
   }
   return c.control_path;
@@ -144,14 +156,13 @@ size_t Endpoint::PollReplies(Time now, std::span<Frame> out) {
   size_t n = 0;
   for (; n < out.size() && reply_head_ != reply_tail_; ++n, ++reply_head_) {
     const Reply& reply = replies_[reply_head_ % kReplies];
-    const FrameWriter writer(config_.address, reply.to, static_cast<uint16_t>(reply_head_));
-    Frame& frame = out[n];
-    frame.size = reply.refuse ? writer.Write(reply.refusal, 0, frame.data)
-                              : writer.Write(reply.control, 0, frame.data);
-    frame.payload_size = 0;
-    frame.path = 0;
-    frame.cls = FrameClass::kControl;
-    Depart(now, Bytes(frame.size + kFcsBytes));
+    const WireId peer = reply.refuse ? reply.refusal.to : reply.control.to;
+    const FrameWriter writer(config_.address, reply.to, static_cast<uint16_t>(reply_head_),
+                             peer.worker());
+    const uint32_t size = reply.refuse ? writer.Write(reply.refusal, 0, out[n].data)
+                                       : writer.Write(reply.control, 0, out[n].data);
+    out[n].payload_size = 0;
+    FinishControl(now, 0, size, out[n]);
   }
   return n;
 }
@@ -164,23 +175,19 @@ size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
     notices_.Give(index);
     Connection* c = FindLive(notice.id);
     if (c == nullptr) continue;
-    Frame& frame = out[n++];
-    frame.path = ControlPath(*c);
-    frame.size = c->writer.Write(notice.header, frame.path, frame.data);
-    frame.payload_size = 0;
-    frame.cls = FrameClass::kControl;
-    Depart(now, Bytes(frame.size + kFcsBytes));
+    const PathId path = ControlPath(*c);
+    out[n].payload_size = 0;
+    FinishControl(now, path, c->writer.Write(notice.header, path, out[n].data), out[n]);
+    ++n;
   }
   while (n < out.size() && control_head_ != kNil) {
     Connection& c = connections_[control_head_];
     if (c.control != 0) {
-      Frame& frame = out[n++];
       const Time departure = std::max(now, port_.free_at());
-      frame.path = ControlPath(c);
-      frame.size = WriteControl(now, departure, c, frame.data);
-      frame.payload_size = 0;
-      frame.cls = FrameClass::kControl;
-      Depart(now, Bytes(frame.size + kFcsBytes));
+      const PathId path = ControlPath(c);
+      out[n].payload_size = 0;
+      FinishControl(now, path, WriteControl(now, departure, c, out[n]), out[n]);
+      ++n;
     }
     if (c.control != 0) continue;
     control_head_ = c.control_next;
@@ -193,14 +200,15 @@ size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
 }
 
 // Writes the most urgent control packet and takes its bit.
-uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, std::byte* out) {
+uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, Frame& frame) {
+  std::byte* out = frame.data;
   const uint32_t bit = c.control & (0u - c.control);
   c.control &= ~bit;
   ControlHeader h{.to = c.peer, .from = c.id};
   switch (bit) {
     case kSendOpen:
     case kSendAccept:
-      return c.writer.Write(ProposalOf(c), c.control_path, out);
+      return WriteOpen(ProposalOf(c), c, frame);
     case kSendAck: {
       AckHeader ack;
       ack.to = c.peer;
@@ -247,7 +255,7 @@ size_t Endpoint::PollDataFrames(Time now, std::span<Frame> out) {
     if (c.sender.NextTurn(now).send) {
       const Time departure = std::max(now, port_.free_at());
       const Bytes wire = c.sender.PollData(now, departure, c.writer, c.peer, out[n++]);
-      Depart(now, wire);
+      port_.Book(now, wire);
     }
     Wake(now, c);
     UpdateDeadline(now, c);

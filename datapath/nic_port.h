@@ -26,7 +26,9 @@ struct Frame {
   uint32_t size = 0;
   uint32_t payload_size = 0;  // of a payload that stands apart; 0: it follows the headers
   const std::byte* payload = nullptr;
-  Time rx_time{};   // received: when it arrived at the port
+  // Received: when it arrived at the port. A port without time stamps that has not been polled for
+  // some microseconds says when it was polled last: the host stall then shows.
+  Time rx_time{};
   PathId path = 0;  // to send: the path chosen
   FrameClass cls = FrameClass::kData;
   void* owner = nullptr;  // the driver's

@@ -81,6 +81,7 @@ Cause Receiver::HandleData(Time now, Time arrived, const DataHeader& h, const Fr
   }
   if (novelty == Novelty::kDuplicate) {
     ++counters.duplicates_received;
+    NoteRepeat();
   } else {
     bool placed = false;
     const Cause cause = Place(h, payload, placed);
@@ -92,6 +93,7 @@ Cause Receiver::HandleData(Time now, Time arrived, const DataHeader& h, const Fr
     ++counters.data_packets_received;
     counters.data_bytes_received += h.payload;
     Record(h.psn);
+    repeats_ = 0;
   }
   NoteForAck(now, arrived, h, info);
   // The previous acknowledgement of a duplicate may have been lost.
@@ -170,6 +172,7 @@ void Receiver::NoteForAck(Time now, Time arrived, const DataHeader& h, const Fra
 
 void Receiver::HandleProbe(Time arrived, uint32_t number) {
   ack_due_ = true;
+  NoteRepeat();
   echo_valid_ = false;
   probe_echo_ = true;
   echo_ = Psn(number);
@@ -214,7 +217,6 @@ void Receiver::PollAck(Time departure, AckHeader& ack) {
     --extras_;
     ack_due_ = true;
   }
-  ++acks_sent_;
   ++shared_.counters.acks_sent;
 }
 

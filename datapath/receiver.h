@@ -1,6 +1,7 @@
 // The receive half of a connection: what has arrived, where it belongs, what to acknowledge.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -52,13 +53,21 @@ class Receiver {
   }
   bool cnp_due() const { return cnp_due_; }
 
+  // Twice in a row nothing new came, but what was here before, or a probe: our answers seem to get
+  // lost. Asking takes it.
+  bool TakeRepeats() {
+    const bool repeats = repeats_ >= 2;
+    if (repeats) repeats_ = 0;
+    return repeats;
+  }
+
   uint32_t receives() const { return receives_; }
   Psn cumulative() const { return cumulative_; }
-  uint64_t acks_sent() const { return acks_sent_; }
 
  private:
   enum class Novelty : uint8_t { kNew, kDuplicate, kOutside };
 
+  void NoteRepeat() { repeats_ = static_cast<uint8_t>(std::min(repeats_ + 1, 2)); }
   Novelty Classify(Psn psn) const;
   void Record(Psn psn);
   void NoteForAck(Time now, Time arrived, const DataHeader& h, const FrameInfo& info);
@@ -109,8 +118,8 @@ class Receiver {
   };
   std::array<Word, kExtras> extra_{};
   uint8_t extras_ = 0;
-  uint64_t acks_sent_ = 0;
 
+  uint8_t repeats_ = 0;
   bool cnp_due_ = false;
   bool cnp_ever_ = false;
   Time cnp_last_{};

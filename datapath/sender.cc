@@ -26,17 +26,22 @@ void Sender::Open(Time now, Pool<TxPage>& pages, const SenderSetup& setup) {
   window_.Reset(pages, setup.first_psn);
   rtt_ = RttEstimator(flow_.base_rtt, loss_.rto_min);
   reorder_window_ = loss_.reorder_window;
-  last_progress_ = last_sent_ = idle_since_ = now;
+  last_progress_ = heard_at_ = last_sent_ = idle_since_ = now;
+  Install(Mix64(flow_.seed));
+  RefreshAllowance();
+}
+
+// Builds algorithm and policy of the present binding.
+void Sender::Install(uint64_t lb_seed) {
   ack_every_ = binding_->cc->duty(flow_, binding_->cc_config).ack_every;
+  cc_.Emplace(*binding_->cc, flow_, binding_->cc_config);
   lb_.Emplace(*binding_->lb,
               LbInfo{.paths = binding_->paths,
                      .mtu = flow_.mtu,
                      .bdp = flow_.bdp(),
                      .base_rtt = flow_.base_rtt,
-                     .seed = Mix64(flow_.seed)},
+                     .seed = lb_seed},
               binding_->lb_config);
-  cc_.Emplace(*binding_->cc, flow_, binding_->cc_config);
-  RefreshAllowance();
 }
 
 void Sender::Release() {
@@ -57,16 +62,8 @@ void Sender::Rebind(Time now, const Binding& binding, const LossRules& loss) {
   loss_ = loss;
   reorder_window_ = std::max(reorder_window_, loss.reorder_window);
   cc_timer_ = Time::Never();
-  ack_every_ = binding.cc->duty(flow_, binding.cc_config).ack_every;
-  cc_.Emplace(*binding.cc, flow_, binding.cc_config);
+  Install(Mix64(flow_.seed + static_cast<uint64_t>(now.nanos())));
   cc_->Restore(before);
-  lb_.Emplace(*binding.lb,
-              LbInfo{.paths = binding.paths,
-                     .mtu = flow_.mtu,
-                     .bdp = flow_.bdp(),
-                     .base_rtt = flow_.base_rtt,
-                     .seed = Mix64(flow_.seed + static_cast<uint64_t>(now.nanos()))},
-              binding.lb_config);
   RefreshAllowance();
 }
 

@@ -29,7 +29,9 @@ struct LossRules {
   bool by_order = false;      // a later packet of the same path overtakes only if this one is lost
   Duration reorder_window{};  // how long a packet may lag behind one sent later
   Duration rto_min{};
-  int retries_max = 8;  // time-outs in a row before the peer counts as gone
+  int retries_max = 8;   // unanswered in a row before the peer counts as gone,
+  Duration patience{};   // and at least so long without a word
+  Duration keepalive{};  // a silent peer is asked so often; 0: only if it owes an answer
 };
 
 struct SenderSetup {
@@ -76,6 +78,7 @@ class Sender {
   void HandleTrim(Time now, const TrimNotice& notice);
   void HandleCnp(Time now);
   void HandleCredit(Time now, uint32_t granted);
+  void HeardFromPeer(Time now);
   // Whatever is due by `now`. False: the retries are used up.
   bool HandleTimer(Time now);
 
@@ -104,6 +107,7 @@ class Sender {
   const Binding& binding() const { return *binding_; }
   const RttEstimator& rtt() const { return rtt_; }
   Limit limit() const { return limit_; }
+  int unanswered() const { return unanswered_; }
   Snapshot TakeSnapshot() const;
 
  private:
@@ -126,8 +130,8 @@ class Sender {
   void DeclareLost(Time now, uint16_t slot, PathEvent event);
   void ReportLoss(Time now, Bytes lost, LossCause cause, bool marked);
   void HandleTimeout(Time now);
-  void HeardFromPeer(Time now);
   Duration SilenceMax() const;
+  void Install(uint64_t lb_seed);
   void RefreshAllowance();
   void EnterIdleIfDone(Time now);
   void LeaveIdle(Time now);

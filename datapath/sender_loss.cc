@@ -113,10 +113,14 @@ Time Sender::RtoDeadline() const {
 
 Time Sender::ProbeDeadline() const {
   const bool waits = !window_.in_flight.empty() || BlockedByReceives();
-  if (!waits || probe_due_) return Time::Never();
+  if (probe_due_) return Time::Never();
+  if (!waits && loss_.keepalive == Duration(0)) return Time::Never();
+  if (!waits && unanswered_ == 0) return heard_at_ + loss_.keepalive;
   const Time from = std::max({last_sent_, shared_.stalled_until, probe_sent_});
   const Duration interval = kProbeRtts * rtt_.smoothed() + flow_.base_rtt / 2;
-  return from + interval * (int64_t{1} << std::min(probes_in_row_, kProbeBackoffMax));
+  const int shift =
+      waits ? std::min(probes_in_row_, kProbeBackoffMax) : std::min(unanswered_, kBackoffMax);
+  return from + interval * (int64_t{1} << shift);
 }
 
 Time Sender::NextDeadline(Time now) const {
@@ -138,6 +142,7 @@ bool Sender::HandleTimer(Time now) {
     ++probes_in_row_;
     ++unanswered_;
   }
+  if (now - heard_at_ <= loss_.patience) return true;
   const bool silent = unanswered_ > loss_.retries_max && now - heard_at_ > SilenceMax();
   return timeouts_in_row_ <= loss_.retries_max && !silent;
 }

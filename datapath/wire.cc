@@ -19,7 +19,6 @@ using wire::WriteRecord;
 constexpr uint32_t kAckFixedBytes = 44;
 constexpr uint32_t kTrimNoticeBytes = 20;
 constexpr uint32_t kControlBytes = 20;
-constexpr uint32_t kOpenBytes = 80;
 constexpr uint32_t kRefuseBytes = 24;
 
 uint8_t Tos(uint8_t dscp, uint8_t ecn) { return static_cast<uint8_t>(dscp << 2 | ecn); }
@@ -96,8 +95,9 @@ uint32_t FrameWriter::Write(const ControlHeader& h, PathId path, std::byte* out)
   return prefix_size_ + w.size();
 }
 
-uint32_t FrameWriter::Write(const OpenHeader& h, PathId path, std::byte* out) const {
-  Writer w(out + Prefix(kOpenBytes, 0, Tos(kDscpControl, 0), path, out));
+uint32_t FrameWriter::Write(const OpenHeader& h, PathId path, std::byte* out,
+                            uint32_t padding) const {
+  Writer w(out + Prefix(kOpenBytes, padding, Tos(kDscpControl, 0), path, out));
   w.U8(FirstByte(h.type));
   w.U8(h.flags);
   w.U16(h.scheduler);
@@ -227,8 +227,8 @@ WireError Read(std::span<const std::byte> packet, OpenHeader& h) {
   all.Raw(h.algorithm.data(), h.algorithm.size());
   all.Raw(h.policy.data(), h.policy.size());
   if (!all.Checksum()) return WireError::kChecksum;
-  const bool legal =
-      h.from.value != 0 && h.payload_max > 0 && h.window >= 128 && std::has_single_bit(h.window);
+  const bool legal = h.from.value != 0 && h.payload_max >= kPayloadMin && h.window >= 128 &&
+                     std::has_single_bit(h.window);
   return legal ? WireError::kNone : WireError::kField;
 }
 

@@ -16,7 +16,9 @@
 namespace weir {
 
 inline constexpr uint8_t kWireVersion = 1;
-inline constexpr uint16_t kUdpPort = 14971;  // our own; RoCEv2 has 4791, UET 4793
+// Our own; RoCEv2 has 4791, UET 4793. Worker w of a host, an endpoint on a core, has kUdpPort + w.
+inline constexpr uint16_t kUdpPort = 14971;
+inline constexpr uint32_t kWorkersMax = 64;
 
 // Code points of the DSCP field; a network's configuration must agree.
 inline constexpr uint8_t kDscpData = 4;        // may be trimmed
@@ -55,11 +57,24 @@ enum class PacketType : uint8_t {
   kAbort = 13,
 };
 
-// A connection at its owner: which slot, and which use of it. 0 is no connection.
+// A connection at its owner: slot (16 bits), worker (6) and which use of the slot it is (10).
+// 0 is no connection. Frames to a connection go to its worker's UDP port, so that a NIC can steer
+// them to the right core by that port alone.
 struct WireId {
+  static constexpr uint32_t kSlotBits = 16;
+  static constexpr uint32_t kSlots = 1u << kSlotBits;
   uint32_t value = 0;
+
+  static constexpr WireId Of(uint32_t use, uint32_t worker, uint32_t slot) {
+    return {(use * kWorkersMax + worker) << kSlotBits | slot};
+  }
+  constexpr uint32_t slot() const { return value % kSlots; }
+  constexpr uint32_t worker() const { return (value >> kSlotBits) % kWorkersMax; }
   friend bool operator==(WireId, WireId) = default;
 };
+constexpr uint16_t UdpPortOf(uint32_t worker) {
+  return static_cast<uint16_t>(kUdpPort + worker % kWorkersMax);
+}
 
 // Cumulative credit counters travel in units of 256 bytes, modulo 2^32.
 inline constexpr int64_t kCreditUnit = 256;
@@ -133,6 +148,7 @@ struct OpenHeader {
   PacketType type = PacketType::kOpen;
   static constexpr uint8_t kPayloadCrc = 1;
   static constexpr uint8_t kTelemetry = 2;
+  static constexpr uint8_t kFullSize = 4;  // as long as the largest data packet; so is the answer
   uint8_t flags = 0;
   WireId to{};  // 0 in an open
   WireId from{};
@@ -162,6 +178,8 @@ inline constexpr uint32_t kFcsBytes = 4;
 inline constexpr uint32_t kUdpBytes = 8;
 constexpr uint32_t IpBytes(bool v6) { return v6 ? 40 : 20; }
 inline constexpr uint32_t kDataHeaderBytes = 44;
+inline constexpr uint32_t kOpenBytes = 80;
+inline constexpr uint16_t kPayloadMin = 64;  // smallest payload limit of a connection
 inline constexpr uint32_t kTelemetryBytes = 4 + 24 * kMaxHops;  // reserved in each data packet
 // All bytes of a data packet but its payload, FCS included; no preamble.
 constexpr uint32_t DataOverhead(bool v6, bool telemetry) {
@@ -173,15 +191,17 @@ constexpr uint32_t DataOverhead(bool v6, bool telemetry) {
 class FrameWriter {
  public:
   FrameWriter() = default;
-  // `entropy` shifts the UDP source ports of this connection's paths.
-  FrameWriter(const NetAddress& from, const NetAddress& to, uint16_t entropy);
+  // `entropy` shifts the UDP source ports of this connection's paths; `worker` is the peer's.
+  FrameWriter(const NetAddress& from, const NetAddress& to, uint16_t entropy, uint32_t worker = 0);
+  void SetWorker(uint32_t worker);
 
   // Each writes headers to `out` (kFrameHeaderRoom bytes) and returns their size.
   uint32_t Write(const DataHeader& h, PathId path, bool retransmit, std::byte* out) const;
   uint32_t Write(const AckHeader& h, PathId path, std::byte* out) const;
   uint32_t Write(const TrimNotice& h, PathId path, std::byte* out) const;
   uint32_t Write(const ControlHeader& h, PathId path, std::byte* out) const;
-  uint32_t Write(const OpenHeader& h, PathId path, std::byte* out) const;
+  // `padding` bytes follow the headers.
+  uint32_t Write(const OpenHeader& h, PathId path, std::byte* out, uint32_t padding = 0) const;
   uint32_t Write(const RefuseHeader& h, PathId path, std::byte* out) const;
 
   uint32_t header_bytes() const { return prefix_size_; }
@@ -205,8 +225,7 @@ struct FrameInfo {
   bool marked = false;
   bool trimmed = false;
   bool trimmed_last_hop = false;
-  uint16_t udp_from = 0;
-  uint16_t udp_to = 0;
+  uint16_t udp_from = 0;                // the path
   std::span<const std::byte> packet{};  // Weir's own bytes, with the payload if it follows
 };
 

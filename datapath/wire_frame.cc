@@ -71,7 +71,8 @@ uint32_t NetAddress::v4() const {
          static_cast<uint32_t>(ip[14]) << 8 | ip[15];
 }
 
-FrameWriter::FrameWriter(const NetAddress& from, const NetAddress& to, uint16_t entropy)
+FrameWriter::FrameWriter(const NetAddress& from, const NetAddress& to, uint16_t entropy,
+                         uint32_t worker)
     : prefix_size_(kEthernetBytes + IpBytes(to.v6) + kUdpBytes), entropy_(entropy), v6_(to.v6) {
   Writer w(prefix_.data());
   w.Raw(to.mac.data(), 6);
@@ -98,9 +99,13 @@ FrameWriter::FrameWriter(const NetAddress& from, const NetAddress& to, uint16_t 
     ip_sum_ = SumWords(prefix_.data() + kEthernetBytes, 20);
   }
   w.U16(0);  // UDP source: the path
-  w.U16(kUdpPort);
+  w.U16(UdpPortOf(worker));
   w.U16(0);  // length
   w.U16(0);  // checksum: none, so that a path costs nothing (RFC 6935 for IPv6)
+}
+
+void FrameWriter::SetWorker(uint32_t worker) {
+  Store16(prefix_.data() + prefix_size_ - kUdpBytes + 2, UdpPortOf(worker));
 }
 
 uint32_t FrameWriter::Prefix(uint32_t weir_bytes, uint32_t payload, uint8_t tos, PathId path,
@@ -140,8 +145,8 @@ WireError ReadFrame(std::span<const std::byte> frame, FrameInfo& info) {
   }
   if (!v6 && FoldedComplement(SumWords(ip, 20)) != 0) return WireError::kChecksum;
   info.udp_from = Load16(udp);
-  info.udp_to = Load16(udp + 2);
-  if (info.udp_to != kUdpPort) return WireError::kNotOurs;
+  const int worker = Load16(udp + 2) - kUdpPort;
+  if (worker < 0 || worker >= static_cast<int>(kWorkersMax)) return WireError::kNotOurs;
 
   info.from = NetAddress{};
   info.from.v6 = v6;

@@ -108,7 +108,7 @@ class CreditScheduler {
 struct ReceiverDuty {
   Bytes ack_every = KiB(16);  // acknowledge at least each so many bytes; 0: each packet
   Duration cnp_interval{};    // > 0: answer marks with CNPs, at most one each interval
-  uint16_t scheduler = 0;     // CreditEntry::id of the receiver half; 0: none
+  uint16_t scheduler = 0;     // CreditEntry::id of the receiver half; 0: none. Filled in for it
 };
 
 // Room for the state of any algorithm, beside the connection.
@@ -158,11 +158,12 @@ constexpr uint32_t CcEvents() {
 }
 template <class T>
 constexpr ReceiverDuty DutyOf(const FlowInfo& flow, const ConfigBlob& config) {
+  ReceiverDuty duty;
   if constexpr (requires { T::Duty(flow, config.As<typename T::Config>()); }) {
-    return T::Duty(flow, config.As<typename T::Config>());
-  } else {
-    return {};
+    duty = T::Duty(flow, config.As<typename T::Config>());
   }
+  if constexpr (requires { T::kReceiverHalf; }) duty.scheduler = T::kReceiverHalf.id;
+  return duty;
 }
 template <class T>
 constexpr std::span<const CounterSpec> CountersOf() {

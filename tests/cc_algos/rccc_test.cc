@@ -93,7 +93,8 @@ TEST_F(RcccTest, APacketLargerThanTheCreditLeftIsOwed) {
 }
 
 TEST_F(RcccTest, AsksForTheReceiverHalf) {
-  EXPECT_EQ(Rccc::Duty(kTestFlow, {}).scheduler, 1);
+  const CcEntry entry = CcPlugin<Rccc>("rccc", "", "", {});
+  EXPECT_EQ(entry.duty(kTestFlow, entry.defaults()).scheduler, 1);
   EXPECT_EQ(Rccc::kReceiverHalf.id, 1);
 }
 

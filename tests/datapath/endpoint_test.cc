@@ -126,15 +126,67 @@ TEST(EndpointTest, NeverAnsweredIsReportedInTime) {
 }
 
 // A side that accepted and never hears that this was known does not keep the connection for ever.
-TEST(EndpointTest, AnAcceptThatNobodyHearsEnds) {
+// The application hears of a connection only when the peer has heard of it, too.
+TEST(EndpointTest, AnAcceptThatNobodyHearsEndsUnnoticed) {
   Pipe pipe;
   pipe.OnPacket(Silence(1));
   pipe.Open(kNone);
   pipe.RunFor(Seconds(3));
   EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kNeverAnswered), 1);
-  EXPECT_EQ(pipe.Count(1, Event::kAccepted), 1);
-  EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kStoppedAnswering), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kAccepted), 0);
+  EXPECT_EQ(pipe.Count(1, Event::kFailed), 0);
   EXPECT_EQ(pipe[1].connections(), 0u);
+}
+
+// A link on the way carries less than both ends can: the open itself shows it, on either way.
+TEST(EndpointTest, TheOpenFindsThePayloadThatFitsTheWay) {
+  for (const int narrow : {0, 1}) {
+    EndpointConfig config = PipeConfig();
+    config.verify_payload = true;
+    Pipe pipe(config, config);
+    pipe.OnPacket([narrow](const Sight& s) {
+      return Fate{.copies = s.from == narrow && s.info.packet.size() > 1500 ? 0 : 1};
+    });
+    const WireId id = pipe.Open(kNone);
+    pipe.RunFor(Millis(20));
+    EXPECT_EQ(pipe.Count(0, Event::kOpened), 1);
+    EXPECT_EQ(pipe.Count(1, Event::kAccepted), 1);
+    ASSERT_NE(pipe[0].Find(id), nullptr);
+    EXPECT_EQ(pipe[0].Find(id)->payload_max, 1408);
+    EXPECT_EQ(pipe[1].Find(pipe[0].Find(id)->peer)->payload_max, 1408);
+    ASSERT_TRUE(pipe[1].RegisterRegion(nullptr, 100'000).ok());
+    ASSERT_TRUE(pipe[0].PostWrite(pipe.now(), id, {.length = 100'000}).ok());
+    pipe.Kick(0);
+    pipe.RunFor(Millis(1));
+    EXPECT_EQ(pipe.Count(0, Event::kSent), 1);
+  }
+}
+
+TEST(EndpointTest, APeerThatOwesNothingIsAskedForALifeSign) {
+  EndpointConfig config = PipeConfig();
+  config.keepalive = Millis(1);
+  Pipe pipe(PipeConfig(), config);
+  pipe.Open(kNone);
+  pipe.RunFor(Millis(20));
+  EXPECT_EQ(pipe[1].connections(), 1u);
+  pipe.OnPacket(Silence(0));
+  pipe.RunFor(Millis(100));
+  EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kStoppedAnswering), 1);
+}
+
+TEST(EndpointTest, PatienceOutlastsTheRetries) {
+  EndpointConfig config = PipeConfig();
+  config.patience = Seconds(2);
+  Pipe pipe(config, config);
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[1].RegisterRegion(nullptr, 100'000).ok());
+  pipe.OnPacket(Silence(1));
+  ASSERT_TRUE(pipe[0].PostWrite(pipe.now(), id, {.length = 100'000}).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(1'900));
+  EXPECT_EQ(pipe[0].connections(), 1u);
+  pipe.RunFor(Millis(200));
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kStoppedAnswering), 1);
 }
 
 TEST(EndpointTest, APeerThatStopsAnsweringIsNoticed) {

@@ -121,10 +121,11 @@ TEST(DcqcnScenario, CnpsComeAtOnceAndThenOncePerInterval) {
   EXPECT_LE(heard[0] - start, net.base_rtt() + 3 * packet);
   // Of both connections together: two each interval of 1 ms / 50 us = 20, up to the first.
   EXPECT_NEAR(static_cast<double>(heard.size()), 2 * 20, 2);
-  // The connections take turns; a packet may be in the way of a CNP.
+  // The connections take turns, and only packets that waited are marked: the next mark of one
+  // comes a few packets after its interval, and a packet may be in the way of the CNP.
   for (size_t i = 2; i < heard.size(); ++i) {
     EXPECT_GE(heard[i] - heard[i - 2], Micros(50) - packet) << i;
-    EXPECT_LE(heard[i] - heard[i - 2], Micros(50) + 4 * packet) << i;
+    EXPECT_LE(heard[i] - heard[i - 2], Micros(50) + 6 * packet) << i;
   }
 }
 

@@ -58,6 +58,8 @@ class Swarm {
   bool Live(const SwarmSide& side) const {
     return side.host != vanished_ && world_.endpoint(side.host).Find(side.id) != nullptr;
   }
+  // Its application knows of the connection.
+  bool Usable(const SwarmSide& side) const { return side.opened > 0 && Live(side); }
   void After(Duration most, std::function<void()> action) {
     const Duration wait(rng_.Below(static_cast<uint32_t>(most.count()) + 1));
     agenda_.At(world_.now() + wait, std::move(action));
@@ -109,14 +111,7 @@ class Swarm {
     there.id = EndpointOf(pair.sides[0]).Find(pair.sides[0].id)->peer;
     owner_[{there.host, there.id.value}] = {&pair, 1};
     if (EndpointOf(there).Find(there.id) == nullptr) return;  // gone already
-    for (const int s : {0, 1}) {
-      const Duration late_sends = rng_.Chance(0.5) ? Duration(0) : Micros(400);
-      const Duration late_receives = rng_.Chance(0.6) ? Duration(0) : Micros(800);
-      for (size_t i = 0; i < pair.lanes[s].size(); ++i) {
-        After(late_receives, [this, &pair, s] { PostReceive(pair, s); });
-        After(late_sends, [this, &pair, s] { PostSend(pair, s); });
-      }
-    }
+    Begin(pair, 0);
     if (plan_.rebinds) After(Micros(500), [this, &pair] { Rebind(pair); });
     if (plan_.ending == Ending::kAbort && rng_.Chance(0.5)) {
       After(Micros(500), [this, &pair] { Abort(pair); });
@@ -124,9 +119,21 @@ class Swarm {
     CloseIfDone(pair);
   }
 
+  // What side `s` has to do as soon as it knows of the connection.
+  void Begin(SwarmPair& pair, int s) {
+    const Duration late_sends = rng_.Chance(0.5) ? Duration(0) : Micros(400);
+    const Duration late_receives = rng_.Chance(0.6) ? Duration(0) : Micros(800);
+    for (size_t i = 0; i < pair.lanes[s].size(); ++i) {
+      After(late_sends, [this, &pair, s] { PostSend(pair, s); });
+    }
+    for (size_t i = 0; i < pair.lanes[1 - s].size(); ++i) {
+      After(late_receives, [this, &pair, s] { PostReceive(pair, 1 - s); });
+    }
+  }
+
   void PostSend(SwarmPair& pair, int s) {
     SwarmSide& side = pair.sides[s];
-    if (!Live(side) || pair.closing) return;
+    if (!Usable(side) || pair.closing) return;
     if (!pair.lanes[s].PostNext(world_.now(), EndpointOf(side), side.id,
                                 pair.sides[1 - s].region)) {
       return agenda_.At(world_.now() + Micros(20), [this, &pair, s] { PostSend(pair, s); });
@@ -136,7 +143,7 @@ class Swarm {
   // For what side `s` sends.
   void PostReceive(SwarmPair& pair, int s) {
     SwarmSide& side = pair.sides[1 - s];
-    if (!Live(side) || pair.closing) return;
+    if (!Usable(side) || pair.closing) return;
     if (!pair.lanes[s].PostNextReceive(world_.now(), EndpointOf(side), side.id)) {
       return agenda_.At(world_.now() + Micros(20), [this, &pair, s] { PostReceive(pair, s); });
     }
@@ -145,7 +152,7 @@ class Swarm {
 
   void Rebind(SwarmPair& pair) {
     SwarmSide& side = pair.sides[rng_.Below(2)];
-    if (!Live(side)) return;
+    if (!Usable(side)) return;
     const absl::Status status = EndpointOf(side).Rebind(world_.now(), side.id, *AnyBinding());
     if (!status.ok() && status.code() != absl::StatusCode::kFailedPrecondition) {
       Fail(std::string(status.message()));
@@ -156,7 +163,7 @@ class Swarm {
 
   void Abort(SwarmPair& pair) {
     SwarmSide& side = pair.sides[rng_.Below(2)];
-    if (!Live(side)) return;
+    if (!Usable(side)) return;
     pair.aborted = true;
     if (!EndpointOf(side).Abort(world_.now(), side.id).ok()) Fail("abort refused");
     world_.Kick(side.host);
@@ -177,7 +184,7 @@ class Swarm {
     }
   }
   void Close(SwarmSide& side) {
-    if (!Live(side)) return;
+    if (!Usable(side)) return;
     const Connection* c = EndpointOf(side).Find(side.id);
     if (plan_.ending == Ending::kClose && c->sender.in_flight() != Bytes(0)) {
       Fail("all is acknowledged, yet something is in flight");
@@ -204,7 +211,8 @@ class Swarm {
         if (++side.opened > 1 || s == 1) return Fail("opened twice");
         return OnOpened(*pair);
       case Event::kAccepted:
-        return Fail("accepted after it was opened");
+        if (++side.opened > 1 || s == 0) return Fail("accepted twice");
+        return Begin(*pair, 1);
       case Event::kSent:
         if (!pair->lanes[s].NoteSent(c)) return Fail("wrong completion of a message sent");
         return CloseIfDone(*pair);
@@ -213,10 +221,11 @@ class Swarm {
         return CloseIfDone(*pair);
       case Event::kClosed:
       case Event::kFailed:
-      case Event::kRejected:
         ++side.ended;
         side.end = c;
         return;
+      case Event::kRejected:
+        return Fail("rejected without a channel");
     }
   }
 

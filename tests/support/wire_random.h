@@ -70,12 +70,12 @@ inline ControlHeader AnyControl(Rng& rng) {
 inline OpenHeader AnyOpen(Rng& rng) {
   OpenHeader h;
   h.type = rng.Chance(0.5) ? PacketType::kOpen : PacketType::kAccept;
-  h.flags = static_cast<uint8_t>(rng.Below(4));
+  h.flags = static_cast<uint8_t>(rng.Below(8));
   h.to.value = static_cast<uint32_t>(rng.Next());
   h.from.value = 1 + static_cast<uint32_t>(rng.Next() >> 33);
   h.nonce = rng.Next();
   h.first_psn = Psn(static_cast<uint32_t>(rng.Next()));
-  h.payload_max = static_cast<uint16_t>(1 + rng.Below(65535));
+  h.payload_max = static_cast<uint16_t>(kPayloadMin + rng.Below(65536 - kPayloadMin));
   h.window = static_cast<uint16_t>(128u << rng.Below(9));
   h.receives = static_cast<uint32_t>(rng.Next());
   h.ack_every = static_cast<uint32_t>(rng.Next());

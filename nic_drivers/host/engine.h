@@ -5,16 +5,16 @@
 #pragma once
 
 #include <atomic>
+#include <boost/lockfree/spsc_queue.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "boost/lockfree/spsc_queue.hpp"
 #include "datapath/endpoint.h"
 #include "datapath/poll_loop.h"
 
@@ -22,20 +22,15 @@ namespace weir {
 
 // A message or buffer on its way from the application to its endpoint.
 struct Posting {
-  enum class Kind : uint8_t { kSend, kWrite, kReceive };
-  Kind kind = Kind::kSend;
   WireId connection{};
-  union {
-    SendRequest send;
-    WriteRequest write;
-    ReceiveRequest receive;
-  };
+  std::variant<SendRequest, WriteRequest, ReceiveRequest> request{};
 };
 
 // The application's side of an endpoint that another thread polls. One thread uses it at a time.
 class Channel {
  public:
-  Channel(NicPort& port, std::unique_ptr<Endpoint> endpoint, uint32_t ring);
+  Channel(NicPort& port, std::unique_ptr<Endpoint> endpoint, uint32_t ring,
+          const std::atomic<bool>& running);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -63,7 +58,7 @@ class Channel {
   boost::lockfree::spsc_queue<Posting> postings_;
   boost::lockfree::spsc_queue<Completion> completions_;
   std::atomic<Work*> call_{nullptr};
-  std::atomic<bool>* running_ = nullptr;  // the engine's
+  const std::atomic<bool>& running_;  // the engine's
 };
 
 struct EngineConfig {
@@ -105,8 +100,10 @@ class Engine {
   struct Worker;
   explicit Engine(const EngineConfig& config);
   void Run(Worker& worker);
+  void Sleep(const Worker& worker);
 
   EngineConfig config_;
+  double cycles_per_second_;
   std::atomic<bool> running_{false};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Channel>> channels_;
