@@ -9,6 +9,9 @@
 
 namespace weir {
 
+// Whether the loopback testbed is built in.
+bool HasLoopback();
+
 absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan);
 
 }  // namespace weir

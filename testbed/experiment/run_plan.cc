@@ -73,6 +73,11 @@ SwitchConfig RunPlan::Switches() const {
   return s;
 }
 
+uint32_t RunPlan::hosts() const {
+  return static_cast<uint32_t>(std::count_if(
+      loads_.begin(), loads_.end(), [](const Load& load) { return load.connections > 0; }));
+}
+
 uint32_t RunPlan::PagesFor(uint64_t connections) {
   return static_cast<uint32_t>(std::min(connections * TxWindow::kPages + 1, kPagesMax));
 }

@@ -29,6 +29,7 @@ class RunPlan {
   Bytes packet_wire() const;
   Rate host_rate() const { return host_rate_; }  // of the slowest host
 
+  uint32_t hosts() const;  // that talk
   bool HostTalks(uint32_t host) const { return loads_[host].connections > 0; }
   EndpointConfig EndpointFor(uint32_t host) const;
   uint32_t tx_pages_max() const { return PagesFor(traffic_.connections.size()); }

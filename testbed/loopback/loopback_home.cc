@@ -14,6 +14,7 @@ namespace {
 // net_ring's devices in a process, less some for others.
 constexpr uint32_t kHostsMax = 30;
 constexpr uint32_t kRing = 1024;
+constexpr uint32_t kMtuMin = 1500;
 constexpr uint32_t kBuffersMin = 1024;
 constexpr uint32_t kBuffersMax = 8192;
 // What a host may have on its way at most, in bandwidth-delay products of an idle path: full
@@ -65,13 +66,14 @@ absl::Status LoopbackHome::AddHost(uint32_t host, const EndpointConfig& config, 
   entry->index = host;
   const Rate rate = HostRate(topology_, host);
   const auto mtu = static_cast<uint32_t>(config_.packet.count()) - kEthernetBytes - kFcsBytes;
+  DeviceOptions options;
+  options.device = absl::StrFormat("dpdk:loopback%d", host);
+  options.address = AddressText(host, config_.v6);
+  options.mtu = std::max(mtu, kMtuMin);
+  options.line_rate = rate;
+  options.time_scale = config_.time_scale;
   absl::StatusOr<RingDevice> ring =
-      OpenRingDevice({.device = absl::StrFormat("dpdk:loopback%d", host),
-                      .address = AddressText(host, config_.v6),
-                      .mtu = std::max(mtu, 1500u),
-                      .line_rate = rate,
-                      .time_scale = config_.time_scale},
-                     {.ring = kRing, .buffers = BuffersFor(config_)});
+      OpenRingDevice(options, {.ring = kRing, .buffers = BuffersFor(config_)});
   if (!ring.ok()) return ring.status();
   entry->ring = *std::move(ring);
   entry->port = std::make_unique<WatchedPort>(entry->ring.device->queue(0));
@@ -96,11 +98,12 @@ absl::Status LoopbackHome::AddHost(uint32_t host, const EndpointConfig& config, 
 }
 
 absl::Status LoopbackHome::Start() {
-  absl::StatusOr<std::unique_ptr<Engine>> engine =
-      Engine::Create({.threads = config_.host_threads,
-                      .ring = std::bit_ceil(std::max(completions_max_, 64u)),
-                      .thread_begins = DpdkThreadBegins,
-                      .thread_ends = DpdkThreadEnds});
+  EngineConfig config;
+  config.threads = config_.host_threads;
+  config.ring = std::bit_ceil(std::max(completions_max_, 64u));
+  config.thread_begins = DpdkThreadBegins;
+  config.thread_ends = DpdkThreadEnds;
+  absl::StatusOr<std::unique_ptr<Engine>> engine = Engine::Create(config);
   if (!engine.ok()) return engine.status();
   engine_ = *std::move(engine);
   uint32_t thread = 0;
@@ -116,9 +119,8 @@ absl::Status LoopbackHome::Start() {
 
 absl::StatusOr<WireId> LoopbackHome::Connect(uint32_t from, uint32_t to, const Binding& binding) {
   absl::StatusOr<WireId> id = absl::InternalError("not called");
-  by_host_[from]->channel->Call([&](Time now, Endpoint& endpoint) {
-    id = endpoint.Connect(now, AddressOf(to), binding);
-  });
+  by_host_[from]->channel->Call(
+      [&](Time now, Endpoint& endpoint) { id = endpoint.Connect(now, AddressOf(to), binding); });
   return id;
 }
 

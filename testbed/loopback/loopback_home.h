@@ -5,9 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "datapath/engine.h"
-#include "datapath/nic_device.h"
 #include "nic_drivers/dpdk/ring_pair.h"
+#include "nic_drivers/host/engine.h"
 #include "testbed/experiment/home.h"
 #include "testbed/fabric/fault_player.h"
 #include "testbed/loopback/carrier.h"
@@ -19,10 +18,10 @@ struct LoopbackConfig {
   uint64_t seed = 1;
   SwitchConfig switches{};
   bool v6 = false;
-  Bytes packet{};           // largest on the wire
-  Bytes bdp{};              // what a host may have on its way is a multiple of this
-  double time_scale = 1;    // > 0
-  bool chosen_here = false; // time_scale, by ChooseTimeScale
+  Bytes packet{};            // largest on the wire
+  Bytes bdp{};               // what a host may have on its way is a multiple of this
+  double time_scale = 1;     // > 0
+  bool chosen_here = false;  // time_scale, by ChooseTimeScale
   uint32_t host_threads = 1;
 };
 
