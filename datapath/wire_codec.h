@@ -1,4 +1,4 @@
-// How fields become bytes: for wire.cc and wire_frame.cc alone.
+// How fields become bytes, for what reads or writes headers.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include "nic_drivers/dpdk/driver.h"
 #include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/pools.h"
+#include "nic_drivers/dpdk/virtual_arguments.h"
 
 namespace weir {
 namespace {
@@ -18,6 +19,9 @@ constexpr uint32_t kTagBytes = 4;
 // Buffers beyond those in the descriptors: bursts, and the caches of two threads.
 constexpr uint32_t kSpareBuffers = 1024;
 constexpr uint32_t kSteeringRing = 1024;  // a power of two
+
+// Neighbours answer in real time, whatever a port's clock shows.
+TscClock WallClock() { return TscClock(rte_get_tsc_hz(), 1); }
 
 absl::StatusOr<std::unique_ptr<NicDevice>> OpenDpdk(const DeviceOptions& options) {
   return DpdkDevice::Open(options);
@@ -36,6 +40,7 @@ const DriverEntry kDpdkDriver = {
 absl::StatusOr<std::unique_ptr<DpdkDevice>> DpdkDevice::Open(const DeviceOptions& options) {
   absl::StatusOr<DeviceName> name = ParseDeviceName(options.device);
   if (!name.ok()) return name.status();
+  AddVirtualArguments(options, *name);
   if (absl::Status status = StartEal(*name, options.arguments); !status.ok()) return status;
   absl::StatusOr<uint16_t> ethdev = AttachDevice(*name);
   if (!ethdev.ok()) return ethdev.status();
@@ -54,13 +59,9 @@ absl::Status DpdkDevice::Set() {
   absl::StatusOr<Subnet> subnet = ParseSubnet(options_.address);
   if (!subnet.ok()) return subnet.status();
   subnet_ = *subnet;
-  for (const auto& [ip_text, mac_text] : options_.neighbours) {
-    absl::StatusOr<NetAddress> ip = ParseIp(ip_text);
-    if (!ip.ok()) return ip.status();
-    absl::StatusOr<MacAddress> mac = ParseMac(mac_text);
-    if (!mac.ok()) return mac.status();
-    neighbours_[ip->ip] = *mac;
-  }
+  absl::StatusOr<Neighbours> neighbours = Neighbours::Create(subnet_, options_);
+  if (!neighbours.ok()) return neighbours.status();
+  neighbours_ = *std::move(neighbours);
   absl::StatusOr<EthSetup> setup = ConfigureEth(source_.ethdev, options_);
   if (!setup.ok()) return setup.status();
   setup_ = *std::move(setup);
@@ -93,9 +94,11 @@ absl::Status DpdkDevice::Set() {
 }
 
 absl::Status DpdkDevice::MakePools() {
-  const auto frame = static_cast<uint16_t>(
-      RTE_PKTMBUF_HEADROOM +
-      std::max<uint32_t>(setup_.mtu + kEthernetBytes + kTagBytes, RTE_MBUF_DEFAULT_DATAROOM));
+  const bool slots = setup_.driver == "net_af_packet" && setup_.mtu > RTE_ETHER_MTU;
+  const uint32_t longest =
+      slots ? AfPacketSlot(setup_.mtu) : setup_.mtu + kEthernetBytes + kTagBytes;
+  const auto frame = static_cast<uint16_t>(RTE_PKTMBUF_HEADROOM +
+                                           std::max<uint32_t>(longest, RTE_MBUF_DEFAULT_DATAROOM));
   const uint32_t rx = (setup_.by_reference ? 0u : setup_.rx_descriptors) + kSpareBuffers;
   const uint32_t tx =
       source_.tx_buffers > 0 ? source_.tx_buffers : setup_.tx_descriptors + kSpareBuffers;
@@ -212,12 +215,14 @@ std::vector<std::string> DpdkDevice::features() const {
 }
 
 absl::Status DpdkDevice::Resolve(NetAddress& remote) {
-  const auto found = neighbours_.find(remote.ip);
-  if (found == neighbours_.end()) {
-    return absl::NotFoundError(absl::StrFormat("there is no way to %s", IpText(remote)));
+  NetAddress neighbour;
+  for (const auto& port : ports_) {
+    while (port->mail().news.pop(neighbour)) neighbours_->Learn(neighbour);
   }
-  remote.mac = found->second;
-  return absl::OkStatus();
+  std::optional<NetAddress> ask;
+  const absl::Status status = neighbours_->Resolve(WallClock().Now(), remote, ask);
+  if (ask.has_value()) ports_.front()->mail().questions.push(*ask);
+  return status;
 }
 
 absl::Status DpdkDevice::RegisterMemory(std::byte* base, size_t size) {

@@ -4,8 +4,8 @@
 #include <rte_ring.h>
 
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "nic_drivers/dpdk/eth_setup.h"
 #include "nic_drivers/dpdk/port.h"
 #include "nic_drivers/dpdk/regions.h"
+#include "nic_drivers/neighbours.h"
 
 namespace weir {
 
@@ -62,7 +63,7 @@ class DpdkDevice final : public NicDevice {
   std::unique_ptr<Regions> regions_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   uint64_t buffers_idle_ = 0;  // that the device holds while nothing is on its way
-  std::map<std::array<uint8_t, 16>, MacAddress> neighbours_;
+  std::optional<Neighbours> neighbours_;
 };
 
 }  // namespace weir

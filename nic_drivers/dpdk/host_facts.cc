@@ -2,6 +2,9 @@
 
 #include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -39,11 +42,29 @@ std::string KernelDriver(const std::string& pci) {
 
 bool HasInterface(const std::string& name) { return if_nametoindex(name.c_str()) != 0; }
 
+namespace {
+
+// One ioctl on an interface; false: it does not exist or does not do that.
+bool OnInterface(unsigned index, unsigned long what, ifreq& request) {
+  if (index == 0 || if_indextoname(index, request.ifr_name) == nullptr) return false;
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return false;
+  const bool done = ioctl(socket, what, &request) == 0;
+  close(socket);
+  return done;
+}
+
+}  // namespace
+
 uint32_t InterfaceMtu(unsigned index) {
-  char name[IF_NAMESIZE];
-  if (index == 0 || if_indextoname(index, name) == nullptr) return 0;
-  return static_cast<uint32_t>(
-      std::atoi(FirstLine(std::string("/sys/class/net/") + name + "/mtu").c_str()));
+  ifreq request{};
+  return OnInterface(index, SIOCGIFMTU, request) ? static_cast<uint32_t>(request.ifr_mtu) : 0;
+}
+
+bool SetInterfaceMtu(unsigned index, uint32_t mtu) {
+  ifreq request{};
+  request.ifr_mtu = static_cast<int>(mtu);
+  return OnInterface(index, SIOCSIFMTU, request);
 }
 
 int CurrentNode() {

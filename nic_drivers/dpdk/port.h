@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <boost/lockfree/spsc_queue.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,14 @@ namespace weir {
 struct PortCounters {
   std::atomic<uint64_t> rx_packets{0}, rx_bytes{0}, rx_errors{0}, rx_foreign{0}, rx_steered{0};
   std::atomic<uint64_t> tx_packets{0}, tx_bytes{0}, tx_dropped{0}, tx_copied{0};
+};
+
+// Between the control thread and the thread that polls.
+struct NeighbourMail {
+  template <size_t kRoom>
+  using Ring = boost::lockfree::spsc_queue<NetAddress, boost::lockfree::capacity<kRoom>>;
+  Ring<64> questions;  // addresses to ask for; in a full ring the question is put again
+  Ring<256> news;      // neighbours that made themselves known; in a full ring they are lost
 };
 
 class DpdkPort final : public NicPort {
@@ -49,6 +58,7 @@ class DpdkPort final : public NicPort {
   void TxBurst(std::span<const Frame> frames) override;
 
   const PortCounters& counters() const { return counters_; }
+  NeighbourMail& mail() { return mail_; }
 
  private:
   // Waiting for the device: a burst of frames, and some answers to neighbours.
@@ -58,6 +68,9 @@ class DpdkPort final : public NicPort {
   bool Receive(rte_mbuf* mbuf, Time now, Frame& out);
   bool Lend(rte_mbuf* mbuf, uint32_t header, Time now, Frame& out);
   void PassOn(rte_mbuf* mbuf, uint32_t queue);
+  bool HandleNeighbour(std::span<const std::byte> frame, uint32_t ip_at);
+  void Ask();
+  void SendSmall(std::span<const std::byte> frame);
   rte_mbuf* Linear(rte_mbuf* mbuf);
   void Trim(rte_mbuf& mbuf, uint32_t length);
 
@@ -70,6 +83,7 @@ class DpdkPort final : public NicPort {
   TscClock clock_;
   Sorter sorter_;
   PortCounters counters_;
+  NeighbourMail mail_;
   std::array<rte_mbuf*, kPending> pending_{};
   uint32_t pending_count_ = 0;
 };

@@ -24,6 +24,7 @@ std::span<const std::byte> Head(rte_mbuf& mbuf) {
 }  // namespace
 
 size_t DpdkPort::RxBurst(std::span<Frame> out) {
+  if (mail_.questions.read_available() > 0) Ask();
   if (pending_count_ > 0) Flush();
   rte_mbuf* mbufs[kBurst];
   const auto want = static_cast<uint16_t>(std::min(out.size(), kBurst));
@@ -43,13 +44,16 @@ size_t DpdkPort::RxBurst(std::span<Frame> out) {
     if (i + 1 < got) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 1], void*));
     if (Receive(mbufs[i], now, out[filled])) ++filled;
   }
+  if (pending_count_ > 0) Flush();  // answers to neighbours
   return filled;
 }
 
 bool DpdkPort::Receive(rte_mbuf* mbuf, Time now, Frame& out) {
   const Sorted sorted = sorter_.Sort(Head(*mbuf), StrippedTag(*mbuf));
   if (sorted.kind != Arrival::kWeir) {
-    Add(counters_.rx_foreign, 1);
+    const bool known =
+        sorted.kind == Arrival::kNeighbour && HandleNeighbour(Head(*mbuf), sorted.ip_at);
+    if (!known) Add(counters_.rx_foreign, 1);
     rte_pktmbuf_free(mbuf);
     return false;
   }

@@ -1,0 +1,65 @@
+// Devices over rings: the driver without any hardware's or kernel's part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nic_drivers/dpdk/ring_pair.h"
+#include "tests/nic_drivers/exchange.h"
+
+namespace weir {
+namespace {
+
+using testing::HasSubstr;
+
+struct Pair {
+  std::unique_ptr<NicDevice> a, b;
+};
+
+DeviceOptions HostOptions(int host, bool v6 = false) {
+  DeviceOptions options;
+  options.address = (v6 ? "fd00::" : "10.0.0.") + std::to_string(host) + (v6 ? "/64" : "/24");
+  options.mtu = 4200;
+  return options;
+}
+
+Pair OpenPair(const DeviceOptions& a, const DeviceOptions& b) {
+  auto pair = OpenRingPair(a, b);
+  if (!pair.ok()) {
+    ADD_FAILURE() << pair.status().message();
+    return {};
+  }
+  return {std::move(pair->first), std::move(pair->second)};
+}
+
+TEST(DpdkRingTest, MessagesOfAllSizesArriveWithoutACopyOnTheWayOut) {
+  Pair pair = OpenPair(HostOptions(1), HostOptions(2));
+  EXPECT_EQ(RunExchange(*pair.a, *pair.b), "");
+  for (NicDevice* device : {pair.a.get(), pair.b.get()}) {
+    const DeviceCounters c = device->counters();
+    EXPECT_EQ(c.tx_copied, 0u);
+    EXPECT_EQ(c.tx_dropped, 0u);
+    EXPECT_EQ(c.rx_foreign, 0u);
+    EXPECT_EQ(c.buffers_in_use, 0u);
+    EXPECT_GT(c.tx_packets, 1000u);
+  }
+}
+
+TEST(DpdkRingTest, MemoryThatIsNotRegisteredIsCopiedAndCounted) {
+  Pair pair = OpenPair(HostOptions(1), HostOptions(2));
+  EXPECT_EQ(RunExchange(*pair.a, *pair.b, {.registered = false}), "");
+  EXPECT_GT(pair.a->counters().tx_copied, 1000u);
+  EXPECT_EQ(pair.a->counters().buffers_in_use, 0u);
+}
+
+TEST(DpdkRingTest, PayloadWithoutContentIsZerosAndNotCopied) {
+  Pair pair = OpenPair(HostOptions(1), HostOptions(2));
+  EXPECT_EQ(RunExchange(*pair.a, *pair.b, {.registered = false, .content = false}), "");
+  EXPECT_EQ(pair.a->counters().tx_copied, 0u);
+}
+
+TEST(DpdkRingTest, IPv6FindsItsNeighboursByDiscovery) {
+  Pair pair = OpenPair(HostOptions(1, true), HostOptions(2, true));
+  EXPECT_EQ(RunExchange(*pair.a, *pair.b), "");
+}
+
+}  // namespace
+}  // namespace weir
