@@ -7,8 +7,8 @@
 #include "cc_algos/registry.h"
 #include "lb_policies/registry.h"
 #include "testbed/cli/commands.h"
-#include "testbed/experiment/quantity_text.h"
-#include "testbed/experiment/table_reader.h"
+#include "datapath/text/quantity_text.h"
+#include "datapath/text/table_reader.h"
 
 namespace weir {
 namespace {

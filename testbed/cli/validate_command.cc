@@ -8,7 +8,7 @@
 #include "testbed/cli/commands.h"
 #include "testbed/cli/experiment_options.h"
 #include "testbed/experiment/report.h"
-#include "testbed/experiment/table_reader.h"
+#include "datapath/text/table_reader.h"
 
 namespace weir {
 namespace {

@@ -62,9 +62,6 @@ struct TransportSpec {
 struct Arm {
   std::string name;
   Binding binding{};
-  // Non-default parameters as they were written, for reports: "gain" = "0.1".
-  std::vector<std::pair<std::string, std::string>> cc_set;
-  std::vector<std::pair<std::string, std::string>> lb_set;
 };
 
 enum class HomeKind : uint8_t { kVirtual, kLoopback };

@@ -5,14 +5,22 @@
 #include <sstream>
 
 #include "absl/strings/str_format.h"
+#include "datapath/text/table_reader.h"
+#include "nic_drivers/host/binding_text.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/load_parts.h"
-#include "testbed/experiment/table_reader.h"
 
 namespace weir {
 namespace {
 
 constexpr double kTimeScaleMin = 1e-6;
+
+void ReadArm(TableReader& r, Arm& out) {
+  ReadBinding(r, out.binding);
+  out.name = std::string(out.binding.cc->name) + "/" + out.binding.lb->name;
+  r.String("name", out.name);
+  r.Finish();
+}
 
 // One value of an override: true, 12, 0.5 and [..] are themselves, the rest is a string.
 void Insert(toml::table& table, const std::string& key, const std::string& text) {

@@ -1,5 +1,6 @@
 // [fabric] of an experiment file.
 #include "absl/strings/str_format.h"
+#include "datapath/text/quantity_text.h"
 #include "testbed/experiment/load_parts.h"
 
 namespace weir {
@@ -49,6 +50,26 @@ void ReadShape(TableReader& r, int kind, Topology& out) {
   }
 }
 
+void ReadDepth(TableReader& r, const std::string& key, Depth& out) {
+  const std::string text = r.Quantity(key, "1bdp\" or \"64KiB");
+  if (text.empty()) return;
+  const size_t unit = text.find("bdp");
+  if (unit == std::string::npos) {
+    const absl::StatusOr<Bytes> value = ParseBytes(text);
+    if (!value.ok()) {
+      return r.FailKey(key, std::string(value.status().message()) + ", or bdp as in \"0.8bdp\"");
+    }
+    out = {.bytes = *value};
+    return;
+  }
+  char* end = nullptr;
+  const double bdps = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + unit || unit + 3 != text.size() || !(bdps >= 0 && bdps <= 1e6)) {
+    return r.FailKey(key, "is \"" + text + "\"; write bandwidth-delay products as in \"0.8bdp\"");
+  }
+  out = {.bdps = bdps};
+}
+
 }  // namespace
 
 void ReadFabric(TableReader& r, FabricSpec& out) {
@@ -71,20 +92,20 @@ void ReadFabric(TableReader& r, FabricSpec& out) {
   s.trimming = true;
   r.Bool("trimming", s.trimming);
   r.Bool("telemetry", s.telemetry);
-  r.DepthOf("queue_limit", out.queue_limit);
-  r.DepthOf("control_limit", out.control_limit);
-  r.DepthOf("buffer", out.buffer);
+  ReadDepth(r, "queue_limit", out.queue_limit);
+  ReadDepth(r, "control_limit", out.control_limit);
+  ReadDepth(r, "buffer", out.buffer);
   r.Number("alpha", 0.001, 1000, s.alpha);
   r.Bool("marking", out.marking);
-  r.DepthOf("mark_min", out.mark_min);
-  r.DepthOf("mark_max", out.mark_max);
+  ReadDepth(r, "mark_min", out.mark_min);
+  ReadDepth(r, "mark_max", out.mark_max);
   r.Number("mark_probability", 0, 1, s.mark_probability);
   r.Bool("mark_on_enqueue", s.mark_on_enqueue);
   int last_hop = 0;
   r.Choice("mark_last_hop", {"auto", "on", "off"}, last_hop);
   out.mark_last_hop = static_cast<FabricSpec::LastHop>(last_hop);
   r.Bool("pfc", s.pfc);
-  r.DepthOf("pfc_xoff", out.pfc_xoff);
+  ReadDepth(r, "pfc_xoff", out.pfc_xoff);
   r.Number("pfc_alpha", 0.0001, 100, s.pfc_alpha);
   int balancing = 0;
   r.Choice("balancing", {"ecmp", "adaptive", "round_robin"}, balancing);

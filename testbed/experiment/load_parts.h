@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "testbed/experiment/table_reader.h"
+#include "datapath/text/table_reader.h"
+#include "testbed/experiment/experiment.h"
 
 namespace weir {
 
@@ -12,7 +13,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 std::string PathFrom(const std::string& file, const std::string& path);
 
 void ReadFabric(TableReader& reader, FabricSpec& out);
-void ReadArm(TableReader& reader, Arm& out);
 // One [[faults]] entry. Links are named by their ends, hosts and switches by tier and number:
 // "leaf0-spine3", "host5".
 void ReadFault(TableReader& reader, const Topology& topology, std::vector<Fault>& out);

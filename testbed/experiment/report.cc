@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "testbed/experiment/quantity_text.h"
+#include "datapath/text/quantity_text.h"
 #include "testbed/experiment/report_parts.h"
 
 namespace weir {

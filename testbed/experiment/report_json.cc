@@ -1,6 +1,6 @@
 // Results for programs.
 #include "absl/strings/str_format.h"
-#include "testbed/experiment/quantity_text.h"
+#include "datapath/text/quantity_text.h"
 #include "testbed/experiment/report.h"
 #include "testbed/experiment/report_parts.h"
 

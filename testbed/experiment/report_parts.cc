@@ -1,7 +1,7 @@
 #include "testbed/experiment/report_parts.h"
 
 #include "absl/strings/str_format.h"
-#include "testbed/experiment/quantity_text.h"
+#include "datapath/text/quantity_text.h"
 
 namespace weir {
 

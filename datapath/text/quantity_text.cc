@@ -1,4 +1,4 @@
-#include "testbed/experiment/quantity_text.h"
+#include "datapath/text/quantity_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,21 +1,20 @@
-// [[arms]] of an experiment file.
+#include "nic_drivers/host/binding_text.h"
+
 #include <algorithm>
 #include <sstream>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cc_algos/registry.h"
+#include "datapath/text/quantity_text.h"
 #include "lb_policies/registry.h"
-#include "testbed/experiment/load_parts.h"
-#include "testbed/experiment/quantity_text.h"
 
 namespace weir {
 namespace {
 
 // Sets parameters by their names in the plug-in's own table.
 void ReadParams(TableReader& arm, const std::string& key, std::span<const ParamSpec> specs,
-                const std::string& plugin, ConfigBlob& config,
-                std::vector<std::pair<std::string, std::string>>& written) {
+                const std::string& plugin, ConfigBlob& config) {
   const toml::table* table = arm.Table(key);
   if (table == nullptr) return;
   std::vector<std::string> names;
@@ -45,7 +44,6 @@ void ReadParams(TableReader& arm, const std::string& key, std::span<const ParamS
       return;
     }
     spec->set(config.data(), *value);
-    written.emplace_back(name, text.str());
   }
 }
 
@@ -63,18 +61,14 @@ const Entry* Lookup(TableReader& r, const std::string& key, const std::string& k
 
 }  // namespace
 
-void ReadArm(TableReader& r, Arm& out) {
-  Binding& b = out.binding;
-  b.cc = Lookup<CcEntry>(r, "cc", "algorithm", "nscc", FindCc, AllCc());
-  b.lb = Lookup<LbEntry>(r, "lb", "policy", "reps", FindLb, AllLb());
-  b.cc_config = b.cc->defaults();
-  b.lb_config = b.lb->defaults();
-  ReadParams(r, "cc_params", b.cc->params, b.cc->name, b.cc_config, out.cc_set);
-  ReadParams(r, "lb_params", b.lb->params, b.lb->name, b.lb_config, out.lb_set);
-  r.Integer("paths", 1, 65536, b.paths);
-  out.name = std::string(b.cc->name) + "/" + b.lb->name;
-  r.String("name", out.name);
-  r.Finish();
+void ReadBinding(TableReader& r, Binding& out) {
+  out.cc = Lookup<CcEntry>(r, "cc", "algorithm", "nscc", FindCc, AllCc());
+  out.lb = Lookup<LbEntry>(r, "lb", "policy", "reps", FindLb, AllLb());
+  out.cc_config = out.cc->defaults();
+  out.lb_config = out.lb->defaults();
+  ReadParams(r, "cc_params", out.cc->params, out.cc->name, out.cc_config);
+  ReadParams(r, "lb_params", out.lb->params, out.lb->name, out.lb_config);
+  r.Integer("paths", 1, 65536, out.paths);
 }
 
 }  // namespace weir

@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "datapath/api/units.h"
-#include "testbed/experiment/experiment.h"
 
 namespace weir {
 
@@ -33,7 +32,8 @@ class TableReader {
   void Size(const std::string& key, Bytes& out);
   void Time(const std::string& key, Duration& out);
   void Speed(const std::string& key, Rate& out);
-  void DepthOf(const std::string& key, Depth& out);
+  // The text of a value with a unit; empty after a complaint or if absent.
+  std::string Quantity(const std::string& key, const std::string& example);
   // One of `names`; `out` is its index.
   void Choice(const std::string& key, const std::vector<std::string>& names, int& out);
   const toml::table* Table(const std::string& key);
@@ -48,8 +48,6 @@ class TableReader {
 
  private:
   void Integer64(const std::string& key, int64_t min, int64_t max, int64_t& out);
-  // The text of a value with a unit; empty after a complaint or if absent.
-  std::string Quantity(const std::string& key, const std::string& example);
 
   const toml::table& table_;
   std::string name_;

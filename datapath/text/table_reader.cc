@@ -1,10 +1,10 @@
-#include "testbed/experiment/table_reader.h"
+#include "datapath/text/table_reader.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "testbed/experiment/quantity_text.h"
+#include "datapath/text/quantity_text.h"
 
 namespace weir {
 
@@ -131,26 +131,6 @@ void TableReader::Speed(const std::string& key, Rate& out) {
   if (!value.ok()) return FailKey(key, std::string(value.status().message()));
   if (*value <= Rate(0)) return FailKey(key, "must be above zero");
   out = *value;
-}
-
-void TableReader::DepthOf(const std::string& key, Depth& out) {
-  const std::string text = Quantity(key, "1bdp\" or \"64KiB");
-  if (text.empty()) return;
-  const size_t unit = text.find("bdp");
-  if (unit == std::string::npos) {
-    const absl::StatusOr<Bytes> value = ParseBytes(text);
-    if (!value.ok()) {
-      return FailKey(key, std::string(value.status().message()) + ", or bdp as in \"0.8bdp\"");
-    }
-    out = {.bytes = *value};
-    return;
-  }
-  char* end = nullptr;
-  const double bdps = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() + unit || unit + 3 != text.size() || !(bdps >= 0 && bdps <= 1e6)) {
-    return FailKey(key, "is \"" + text + "\"; write bandwidth-delay products as in \"0.8bdp\"");
-  }
-  out = {.bdps = bdps};
 }
 
 void TableReader::Choice(const std::string& key, const std::vector<std::string>& names, int& out) {
