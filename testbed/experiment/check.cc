@@ -1,7 +1,10 @@
 // What an experiment means, beyond what its file says.
+#include <set>
+
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/homes.h"
+#include "testbed/loopback/time_scale.h"
 
 namespace weir {
 
@@ -29,6 +32,17 @@ Signals SignalsOf(const FabricSpec& fabric) {
   return signals;
 }
 
+namespace {
+
+size_t HostsThatTalk(const Experiment& e) {
+  std::set<uint32_t> hosts;
+  const Traffic traffic = MakeTraffic(e.traffic, e.fabric.topology.hosts, e.seeds.front());
+  for (const TrafficConnection& c : traffic.connections) hosts.insert({c.from, c.to});
+  return hosts.size();
+}
+
+}  // namespace
+
 absl::Status CheckExperiment(const Experiment& e) {
   const uint32_t hosts = e.fabric.topology.hosts;
   const auto fail = [&e](const std::string& message) {
@@ -55,6 +69,12 @@ absl::Status CheckExperiment(const Experiment& e) {
     return fail(
         "home = \"loopback\" needs DPDK, and this build has none; install libdpdk-dev and build "
         "again, or use home = \"virtual\"");
+  }
+  if (e.home == HomeKind::kLoopback && HostsThatTalk(e) > kLoopbackHostsMax) {
+    return fail(
+        absl::StrFormat("%d hosts talk, and the loopback testbed has room for %d; use fewer, or "
+                        "home = \"virtual\"",
+                        HostsThatTalk(e), kLoopbackHostsMax));
   }
   const Signals have = SignalsOf(e.fabric);
   for (const Arm& arm : e.arms) {

@@ -70,7 +70,10 @@ const Figure kFigures[] = {
     {"           p99", [](const RunResult& r) { return PrettyNanos(r.completion.p99); }},
     {"           last", [](const RunResult& r) { return Pretty(r.makespan); }},
     {"ideal last", [](const RunResult& r) { return Pretty(r.ideal); }},
-    {"last / ideal", [](const RunResult& r) { return Ratio2(Ratio(r.makespan, r.ideal)); }},
+    {"last / ideal",
+     [](const RunResult& r) {
+       return r.ideal > Duration(0) ? Ratio2(Ratio(r.makespan, r.ideal)) : std::string("-");
+     }},
     {"slowdown mean", [](const RunResult& r) { return Ratio2(r.slowdown.mean); }},
     {"goodput", [](const RunResult& r) { return PrettyRate(r.goodput_bps); }},
     {"fairness (Jain)", [](const RunResult& r) { return Ratio2(r.fairness); }},

@@ -7,12 +7,11 @@
 #include "nic_drivers/dpdk/threads.h"
 #include "testbed/fabric/host_address.h"
 #include "testbed/fabric/paths.h"
+#include "testbed/loopback/time_scale.h"
 
 namespace weir {
 namespace {
 
-// net_ring's devices in a process, less some for others.
-constexpr uint32_t kHostsMax = 30;
 constexpr uint32_t kRing = 1024;
 constexpr uint32_t kMtuMin = 1500;
 constexpr uint32_t kBuffersMin = 1024;
@@ -57,10 +56,9 @@ LoopbackHome::~LoopbackHome() {
 }
 
 absl::Status LoopbackHome::AddHost(uint32_t host, const EndpointConfig& config, HostMemory memory) {
-  if (hosts_.size() == kHostsMax) {
-    return absl::ResourceExhaustedError(absl::StrFormat(
-        "the loopback testbed has room for %d hosts that talk; use fewer, or home = \"virtual\"",
-        kHostsMax));
+  if (hosts_.size() == kLoopbackHostsMax) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("the loopback testbed has room for %d hosts", kLoopbackHostsMax));
   }
   auto entry = std::make_unique<Host>();
   entry->index = host;

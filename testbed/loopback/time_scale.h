@@ -7,6 +7,9 @@
 
 namespace weir {
 
+// Hosts that talk, at most. Source: devices that DPDK has in a process (32), less some for others.
+inline constexpr uint32_t kLoopbackHostsMax = 30;
+
 struct Demand {
   uint32_t hosts = 0;  // that talk
   Rate rate{};         // of a host, > 0

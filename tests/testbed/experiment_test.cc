@@ -7,6 +7,7 @@
 #include <string>
 
 #include "testbed/experiment/ab.h"
+#include "testbed/experiment/homes.h"
 #include "testbed/experiment/load_parts.h"
 #include "testbed/experiment/runner.h"
 
@@ -64,6 +65,8 @@ TEST(ExperimentTest, ErrorsNamePlaceReasonAndRemedy) {
   EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.time_scale=0.1"}), HasSubstr("no effect in virtual"));
   EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.home=loopback", "run.time_scale=2.0"}),
               HasSubstr("time_scale"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.home=loopback", "fabric.leaves=8"}),
+              HasSubstr(HasLoopback() ? "has room for 30" : "install libdpdk-dev"));
 }
 
 TEST(RunnerTest, AnIdleFabricCarriesOneTransferInItsIdealTime) {
