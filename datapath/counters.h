@@ -1,8 +1,9 @@
 // What an endpoint counts. Every counter only grows; units are packets or bytes.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace weir {
 
@@ -43,14 +44,19 @@ struct Counters {
   uint64_t host_stalls = 0;      // times the poll loop came late
   uint64_t tx_pages_short = 0;   // sends put off because no record page was free
 
-  // All are uint64_t: added field by field.
-  Counters& operator+=(const Counters& o) {
-    auto* sum = reinterpret_cast<uint64_t*>(this);
-    const auto* one = reinterpret_cast<const uint64_t*>(&o);
-    for (size_t i = 0; i < sizeof(Counters) / sizeof(uint64_t); ++i) sum[i] += one[i];
-    return *this;
-  }
+  Counters& operator+=(const Counters& other);
 };
-static_assert(sizeof(Counters) % sizeof(uint64_t) == 0);
+
+// Counters has nothing but uint64_t: added field by field.
+inline Counters& Counters::operator+=(const Counters& other) {
+  static_assert(sizeof(Counters) % sizeof(uint64_t) == 0);
+  std::array<uint64_t, sizeof(Counters) / sizeof(uint64_t)> sum;
+  std::array<uint64_t, sum.size()> more;
+  std::memcpy(sum.data(), this, sizeof(Counters));
+  std::memcpy(more.data(), &other, sizeof(Counters));
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+  std::memcpy(static_cast<void*>(this), sum.data(), sizeof(Counters));
+  return *this;
+}
 
 }  // namespace weir

@@ -111,6 +111,20 @@ const Connection* Endpoint::Find(WireId id) const {
   return const_cast<Endpoint*>(this)->FindLive(id);
 }
 
+std::vector<WireId> Endpoint::Ids() const {
+  std::vector<WireId> ids;
+  for (const Connection& c : connections_) {
+    if (c.live()) ids.push_back(c.id);
+  }
+  return ids;
+}
+
+const Connection* Endpoint::FindLast(WireId id) const {
+  if (id.slot() >= connections_.size()) return nullptr;
+  const Connection& c = connections_[id.slot()];
+  return c.id == id ? &c : nullptr;
+}
+
 absl::StatusOr<Connection*> Endpoint::Live(WireId id) {
   Connection* c = FindLive(id);
   if (c != nullptr) return c;

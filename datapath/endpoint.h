@@ -103,6 +103,9 @@ class Endpoint {
   const Counters& counters() const { return shared_.counters; }
   const EndpointConfig& config() const { return config_; }
   const Connection* Find(WireId id) const;
+  // Of one that has ended, too, until another takes its slot.
+  const Connection* FindLast(WireId id) const;
+  std::vector<WireId> Ids() const;  // of all live connections
   uint32_t connections() const { return connections_live_; }
   uint32_t tx_messages_used() const { return shared_.tx_messages.used(); }
   uint32_t rx_messages_used() const { return shared_.rx_messages.used(); }

@@ -58,6 +58,10 @@ class NicDevice {
   virtual std::vector<std::string> features() const = 0;
   virtual bool link_up() const = 0;
 
+  // On each thread that polls a queue, before its first poll and after its last.
+  virtual void EnterThread() {}
+  virtual void LeaveThread() {}
+
   // Completes `remote` with the MAC address of its next hop. kUnavailable: it is being asked for,
   // try again; kNotFound: there is no way to this address.
   virtual absl::Status Resolve(NetAddress& remote) = 0;

@@ -98,6 +98,7 @@ class Sender {
   uint32_t PollProbe(Time departure);  // its number
 
   Time NextDeadline(Time now) const;
+  bool opened() const { return binding_ != nullptr; }
   bool idle() const { return open_head_ == Pool<TxMessage>::kNone; }
   Bytes in_flight() const { return in_flight_; }
   const Allowance& allowance() const { return allowance_; }

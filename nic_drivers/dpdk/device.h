@@ -15,6 +15,7 @@
 #include "nic_drivers/dpdk/eth_setup.h"
 #include "nic_drivers/dpdk/port.h"
 #include "nic_drivers/dpdk/regions.h"
+#include "nic_drivers/dpdk/threads.h"
 #include "nic_drivers/neighbours.h"
 
 namespace weir {
@@ -40,6 +41,8 @@ class DpdkDevice final : public NicDevice {
   const std::vector<std::string>& warnings() const override { return setup_.warnings; }
   std::vector<std::string> features() const override;
   bool link_up() const override { return EthLinkUp(setup_.ethdev); }
+  void EnterThread() override { DpdkThreadBegins(); }
+  void LeaveThread() override { DpdkThreadEnds(); }
   absl::Status Resolve(NetAddress& remote) override;
   absl::Status RegisterMemory(std::byte* base, size_t size) override;
   absl::Status UnregisterMemory(std::byte* base) override;

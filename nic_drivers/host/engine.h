@@ -7,6 +7,7 @@
 #include <atomic>
 #include <boost/lockfree/spsc_queue.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
@@ -67,9 +68,9 @@ struct EngineConfig {
   bool idle_sleep = false;  // sleep while nothing is due, up to idle_sleep_max
   Duration idle_sleep_max = Micros(50);
   uint32_t ring = 4096;  // postings and completions of a channel; a power of two
-  // Runs on each thread before its first poll and after its last; a driver may need to know it.
-  void (*thread_begins)() = nullptr;
-  void (*thread_ends)() = nullptr;
+  // Run on each thread before its first poll and after its last; a driver may need to know it.
+  std::function<void()> thread_begins{};
+  std::function<void()> thread_ends{};
 };
 
 // How a thread spent its time, since it started.

@@ -1,0 +1,125 @@
+// The configuration file of a context.
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_format.h"
+#include "datapath/text/table_reader.h"
+#include "nic_drivers/host/binding_text.h"
+#include "nic_drivers/host/context.h"
+
+namespace weir {
+namespace {
+
+constexpr uint32_t kMtuMax = 9978;  // what fits the core's largest payload
+
+void ReadNeighbours(TableReader& r, DeviceOptions& out) {
+  const toml::table* table = r.Table("neighbours");
+  if (table == nullptr) return;
+  for (const auto& [ip, mac] : *table) {
+    if (!mac.is_string()) {
+      return r.Fail(&mac, "neighbours: write \"10.0.0.2\" = \"02:00:00:00:00:02\"");
+    }
+    out.neighbours[std::string(ip.str())] = mac.as_string()->get();
+  }
+}
+
+void ReadDevice(TableReader& r, DeviceOptions& out) {
+  r.String("name", out.device);
+  r.String("address", out.address);
+  r.String("gateway", out.gateway);
+  ReadNeighbours(r, out);
+  r.Integer("mtu", 0, kMtuMax, out.mtu);
+  r.Integer("vlan", 1, 4094, out.vlan);
+  r.Speed("line_rate", out.line_rate);
+  if (const toml::array* arguments = r.Array("arguments")) {
+    for (const toml::node& node : *arguments) {
+      if (!node.is_string()) return r.Fail(&node, "arguments: must be strings");
+      out.arguments.push_back(node.as_string()->get());
+    }
+  }
+  if (out.device.empty()) r.FailKey("name", "is missing; write name = \"dpdk:0000:3b:00.0\"");
+  if (out.address.empty()) r.FailKey("address", "is missing; write address = \"10.0.0.1/24\"");
+  r.Finish();
+}
+
+void ReadEngine(TableReader& r, ContextOptions& out) {
+  r.Integer("workers", 1, kWorkersMax, out.workers);
+  r.Bool("idle_sleep", out.idle_sleep);
+  if (const toml::array* cores = r.Array("cores")) {
+    for (const toml::node& node : *cores) {
+      const int64_t core = node.value_or<int64_t>(-1);
+      if (core < 0 || core > 4095) return r.Fail(&node, "cores: must be numbers of cores");
+      out.cores.push_back(static_cast<int>(core));
+    }
+  }
+  r.Integer("connections", 1, WireId::kSlots, out.connections_max);
+  r.Integer("messages", 1, 1 << 24, out.messages_max);
+  r.Integer("regions", 1, 65536, out.regions_max);
+  r.Finish();
+}
+
+void ReadNetwork(TableReader& r, ContextOptions& out) {
+  r.Time("base_rtt", out.base_rtt);
+  r.Time("max_queue", out.max_queue);
+  r.Bool("trimming", out.trimming);
+  r.Bool("telemetry", out.telemetry);
+  Bytes payload(out.payload);
+  r.Size("payload", payload);
+  if (r.Has("payload") && (payload < Bytes(kPayloadMin) || payload > Bytes(8900))) {
+    r.FailKey("payload", "must be 64B to 8900B: it fits one jumbo frame");
+  }
+  out.payload = static_cast<uint16_t>(payload.count());
+  r.Bool("payload_crc", out.payload_crc);
+  r.Time("open_timeout", out.open_timeout);
+  r.Time("patience", out.patience);
+  r.Time("keepalive", out.keepalive);
+  if (out.base_rtt <= Duration(0)) r.FailKey("base_rtt", "must be above 0");
+  if (out.open_timeout <= Duration(0)) r.FailKey("open_timeout", "must be above 0");
+  r.Finish();
+}
+
+void ReadConnections(TableReader& r, ContextOptions& out) {
+  ReadBinding(r, out.binding);
+  r.Bool("listen", out.listen);
+  r.Finish();
+}
+
+}  // namespace
+
+absl::StatusOr<ContextOptions> ParseContext(const std::string& text, const std::string& file) {
+  toml::table parsed;
+  try {
+    parsed = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    return absl::InvalidArgumentError(absl::StrFormat("%s:%d: %s", file, error.source().begin.line,
+                                                      std::string(error.description())));
+  }
+  absl::Status status;
+  ContextOptions out;
+  TableReader root(parsed, "file", file, status);
+  int schema = 1;
+  root.Integer("schema", 1, 1, schema);
+  static const toml::table kEmpty;
+  const auto read = [&](const char* name, auto fn, auto& into) {
+    const toml::table* table = root.Table(name);
+    TableReader r(table == nullptr ? kEmpty : *table, name, file, status);
+    fn(r, into);
+  };
+  read("device", ReadDevice, out.device);
+  read("engine", ReadEngine, out);
+  read("network", ReadNetwork, out);
+  read("connections", ReadConnections, out);
+  root.Finish();
+  if (!status.ok()) return status;
+  return out;
+}
+
+absl::StatusOr<ContextOptions> LoadContext(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return absl::NotFoundError("cannot read " + path + "; give the path of a TOML file");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return ParseContext(text.str(), path);
+}
+
+}  // namespace weir
