@@ -41,7 +41,8 @@ absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan) {
                                          .rate = plan.host_rate(),
                                          .packet = plan.packet_wire(),
                                          .base_rtt = plan.base_rtt(),
-                                         .host_threads = threads});
+                                         .host_threads = threads,
+                                         .standstill = UsualStandstill()});
   }
   return std::make_unique<LoopbackHome>(e.fabric.topology, config);
 }

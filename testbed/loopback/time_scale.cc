@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "testbed/experiment/real_time.h"
 
@@ -13,13 +14,30 @@ namespace {
 // and at their two hosts. bench/loopback_bench measures both.
 constexpr double kFabricSeconds = 1.5e-6;
 constexpr double kHostSeconds = 1e-6;
-constexpr double kShare = 0.25;
-// What a thread loses when another one gets its core. Source: two time slices of Linux's CFS on
-// few cores.
-constexpr double kStandstillSeconds = 8e-3;
+constexpr double kBusyShare = 0.25;
+constexpr std::chrono::milliseconds kProbe(60);
 constexpr double kScaleMin = 1e-6;
 
+Duration MeasureStandstill() {
+  using std::chrono::steady_clock;
+  const auto begin = steady_clock::now();
+  auto last = begin;
+  steady_clock::duration longest{};
+  while (last - begin < kProbe) {
+    const auto now = steady_clock::now();
+    longest = std::max(longest, now - last);
+    last = now;
+  }
+  const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(longest).count();
+  return std::max(kStandstillMin, 2 * Duration(nanos));
+}
+
 }  // namespace
+
+Duration UsualStandstill() {
+  static const Duration standstill = MeasureStandstill();
+  return standstill;
+}
 
 uint32_t UsableCores() {
   cpu_set_t set;
@@ -37,9 +55,10 @@ double ChooseTimeScale(const Demand& demand) {
                          static_cast<double>(demand.rate.count()) /
                          (8.0 * static_cast<double>(demand.packet.count()));
   const double host_seconds = kHostSeconds / demand.host_threads;
-  const double by_work = kShare / (packets * std::max(kFabricSeconds, host_seconds));
-  const double by_standstill =
-      kGapShare * static_cast<double>(demand.base_rtt.count()) * 1e-9 / kStandstillSeconds;
+  const double by_work = kBusyShare / (packets * std::max(kFabricSeconds, host_seconds));
+  // Beyond the minimum it is the rule, which more than one event in a hundred meets.
+  const double share = demand.standstill > kStandstillMin ? kLateP99Share : kGapShare;
+  const double by_standstill = share * Ratio(demand.base_rtt, demand.standstill);
   const double most = std::min(by_work, by_standstill);
   double scale = 1;
   for (int step = 0; scale > most && scale > kScaleMin; ++step) scale /= step % 3 == 1 ? 2.5 : 2;

@@ -25,6 +25,14 @@ TEST(TimeScaleTest, AShortRoundTripIsSlowedUntilAStandstillIsShort) {
                    0.0005);
 }
 
+TEST(TimeScaleTest, AMachineThatStandsStillForLongerIsSlowedMore) {
+  Demand demand{.hosts = 2, .rate = Mbps(1), .packet = Bytes(4186), .base_rtt = Micros(10)};
+  demand.standstill = Millis(24);  // a tenth of 10 us within it: 0.0000417
+  EXPECT_DOUBLE_EQ(ChooseTimeScale(demand), 0.00002);
+  EXPECT_GE(UsualStandstill(), kStandstillMin);
+  EXPECT_EQ(UsualStandstill(), UsualStandstill());
+}
+
 // A hundred hosts at 400 Gb/s send 1.19e9 packets a second; a quarter of a core carries 1/6e-6 of
 // them: 0.00014 of it. The round trip of a second asks for nothing.
 TEST(TimeScaleTest, MuchTrafficIsSlowedUntilItIsAQuarterOfACore) {
