@@ -74,6 +74,7 @@ void AddExperimentOptions(CLI::App& command, ExperimentOptions& o) {
       ->allow_extra_args(false)
       ->take_all();
   command.add_option("--json", o.json, "write the results there as JSON; - is standard output");
+  command.add_option("--home", o.home, "virtual or loopback; short for --set run.home=...");
   command.add_flag("--quiet", o.quiet, "no progress line, no effective configuration");
   command.add_option("--topology", o.topology, "a topology's name or FILE.topo");
   command.add_option("--traffic", o.traffic, "a traffic's name or FILE.cm");
@@ -83,6 +84,7 @@ void AddExperimentOptions(CLI::App& command, ExperimentOptions& o) {
 
 absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& o) {
   std::vector<std::string> sets = o.sets;
+  if (!o.home.empty()) sets.push_back("run.home=" + o.home);
   const bool short_form =
       !o.topology.empty() || !o.traffic.empty() || !o.cc.empty() || !o.lb.empty();
   if (!o.file.empty() && short_form) {

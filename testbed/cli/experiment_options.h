@@ -18,6 +18,7 @@ struct ExperimentOptions {
   std::vector<std::string> sets;
   std::vector<uint64_t> seeds;
   std::string json;
+  std::string home;
   bool quiet = false;
   // The short form, without a file.
   std::string topology;

@@ -38,6 +38,9 @@ AbResult CompareArms(const Experiment& experiment, const std::vector<RunResult>&
   AbResult ab;
   ab.baseline = experiment.arms.front().name;
   ab.seeds = experiment.seeds;
+  for (const RunResult& r : results) {
+    if (r.real_time.has_value() && !r.real_time->too_busy.empty()) ++ab.too_busy;
+  }
   for (size_t i = 1; i < experiment.arms.size(); ++i) {
     for (const Metric& metric : kMetrics) {
       AbDifference d{.arm = experiment.arms[i].name,
@@ -46,6 +49,7 @@ AbResult CompareArms(const Experiment& experiment, const std::vector<RunResult>&
                      .lower_is_better = metric.lower_is_better};
       d.difference =
           ComparePaired(Values(results, ab.baseline, metric), Values(results, d.arm, metric));
+      if (ab.too_busy > 0) d.difference.shown = false;
       if (d.difference.mean_a != 0) d.relative = d.difference.difference / d.difference.mean_a;
       ab.differences.push_back(d);
     }

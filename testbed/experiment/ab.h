@@ -25,6 +25,8 @@ struct AbResult {
   std::string baseline;  // the first arm
   std::vector<uint64_t> seeds;
   std::vector<AbDifference> differences;
+  // Runs for which the machine was too busy. With any, no difference counts as shown.
+  uint32_t too_busy = 0;
 };
 
 // `results` holds every arm on every seed.

@@ -64,6 +64,8 @@ struct Arm {
   Binding binding{};
 };
 
+enum class HomeKind : uint8_t { kVirtual, kLoopback };
+
 struct Experiment {
   std::string name;
   std::string source;  // file, or the command line
@@ -73,7 +75,9 @@ struct Experiment {
   std::vector<Fault> faults;
   std::vector<Arm> arms;
   std::vector<uint64_t> seeds{1};
-  Duration time_limit = Seconds(1);  // of virtual time after the start of traffic
+  Duration time_limit = Seconds(1);  // of the experiment's time after the start of traffic
+  HomeKind home = HomeKind::kVirtual;
+  double time_scale = 0;  // of the loopback testbed; 0: chosen for the machine
 };
 
 // Reads an experiment from TOML text; `file` stands in messages and is where relative paths start.
@@ -84,7 +88,7 @@ absl::StatusOr<Experiment> LoadExperiment(const std::string& path,
                                           const std::vector<std::string>& overrides);
 
 // Refuses what cannot work: an algorithm whose signals the fabric does not give, traffic for more
-// hosts than there are. ParseExperiment has called it.
+// hosts than there are, a home that is not built in. ParseExperiment has called it.
 absl::Status CheckExperiment(const Experiment& experiment);
 
 // The signals that the fabric of an experiment supplies.

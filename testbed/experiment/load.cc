@@ -13,6 +13,8 @@
 namespace weir {
 namespace {
 
+constexpr double kTimeScaleMin = 1e-6;
+
 void ReadArm(TableReader& r, Arm& out) {
   ReadBinding(r, out.binding);
   out.name = std::string(out.binding.cc->name) + "/" + out.binding.lb->name;
@@ -128,6 +130,13 @@ void ReadRun(TableReader& r, Experiment& out) {
     if (out.seeds.empty()) r.FailKey("seeds", "must hold at least one seed");
   }
   r.Time("time_limit", out.time_limit);
+  int home = 0;
+  r.Choice("home", {"virtual", "loopback"}, home);
+  out.home = static_cast<HomeKind>(home);
+  r.Number("time_scale", kTimeScaleMin, 1, out.time_scale);
+  if (r.Has("time_scale") && out.home == HomeKind::kVirtual) {
+    r.FailKey("time_scale", "has no effect in virtual time; drop it, or set home = \"loopback\"");
+  }
   r.Finish();
 }
 
@@ -151,8 +160,6 @@ absl::StatusOr<Experiment> FromTable(const toml::table& table, const std::string
   e.source = file;
   e.name = std::filesystem::path(file).stem().string();
   root.String("name", e.name);
-  int home = 0;
-  root.Choice("home", {"virtual"}, home);
   const toml::table empty;
   const auto section = [&](const std::string& key) {
     const toml::table* found = root.Table(key);
@@ -217,66 +224,6 @@ absl::StatusOr<Experiment> LoadExperiment(const std::string& path,
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
   return ParseExperiment(*text, path, overrides);
-}
-
-Traffic MakeTraffic(const TrafficSpec& spec, uint32_t hosts, uint64_t seed) {
-  switch (spec.kind) {
-    case TrafficKind::kMatrix:
-      break;
-    case TrafficKind::kPermutation:
-      return Permutation(hosts, spec.size, seed);
-    case TrafficKind::kIncast:
-      return Incast(hosts, spec.senders, spec.receiver, spec.size);
-    case TrafficKind::kAllToAll:
-      return AllToAll(hosts, spec.size);
-    case TrafficKind::kRingAllReduce:
-      return RingAllReduce(hosts, spec.ranks == 0 ? hosts : spec.ranks, spec.size);
-  }
-  return spec.matrix;
-}
-
-Signals SignalsOf(const FabricSpec& fabric) {
-  Signals signals = Signal::kRtt | Signal::kCredit | Signal::kNicTimestamps;
-  if (fabric.marking) signals = signals | Signal::kMarkEcho | Signal::kCnp;
-  if (fabric.switches.telemetry) signals = signals | Signal::kTelemetry;
-  if (fabric.switches.trimming) signals = signals | Signal::kTrimNotice;
-  return signals;
-}
-
-absl::Status CheckExperiment(const Experiment& e) {
-  const uint32_t hosts = e.fabric.topology.hosts;
-  const auto fail = [&e](const std::string& message) {
-    return absl::InvalidArgumentError(e.source + ": " + message);
-  };
-  if (e.traffic.kind == TrafficKind::kMatrix && e.traffic.matrix.hosts > hosts) {
-    return fail(
-        absl::StrFormat("the matrix is for %d hosts, the fabric has %d; choose a larger "
-                        "topology",
-                        e.traffic.matrix.hosts, hosts));
-  }
-  if (e.traffic.kind == TrafficKind::kIncast &&
-      (e.traffic.senders >= hosts || e.traffic.receiver >= hosts)) {
-    return fail(
-        absl::StrFormat("incast of %d senders to host %d needs more than the %d hosts of "
-                        "the fabric",
-                        e.traffic.senders, e.traffic.receiver, hosts));
-  }
-  if (e.traffic.kind == TrafficKind::kRingAllReduce && e.traffic.ranks > hosts) {
-    return fail(absl::StrFormat("%d ranks on %d hosts: one rank a host", e.traffic.ranks, hosts));
-  }
-  if (hosts < 2) return fail("the fabric has fewer than two hosts");
-  const Signals have = SignalsOf(e.fabric);
-  for (const Arm& arm : e.arms) {
-    const Signals missing = (arm.binding.cc->needs | arm.binding.lb->needs).Without(have);
-    for (const Signal s : kAllSignals) {
-      if (!missing.Has(s)) continue;
-      return fail(absl::StrFormat(
-          "arm \"%s\": %s with %s needs %s, which this fabric does not give; set marking, "
-          "telemetry or trimming in [fabric], or choose another algorithm",
-          arm.name, arm.binding.cc->name, arm.binding.lb->name, Name(s)));
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
+#include "testbed/experiment/report_parts.h"
 
 namespace weir {
 namespace {
@@ -69,7 +70,10 @@ const Figure kFigures[] = {
     {"           p99", [](const RunResult& r) { return PrettyNanos(r.completion.p99); }},
     {"           last", [](const RunResult& r) { return Pretty(r.makespan); }},
     {"ideal last", [](const RunResult& r) { return Pretty(r.ideal); }},
-    {"last / ideal", [](const RunResult& r) { return Ratio2(Ratio(r.makespan, r.ideal)); }},
+    {"last / ideal",
+     [](const RunResult& r) {
+       return r.ideal > Duration(0) ? Ratio2(Ratio(r.makespan, r.ideal)) : std::string("-");
+     }},
     {"slowdown mean", [](const RunResult& r) { return Ratio2(r.slowdown.mean); }},
     {"goodput", [](const RunResult& r) { return PrettyRate(r.goodput_bps); }},
     {"fairness (Jain)", [](const RunResult& r) { return Ratio2(r.fairness); }},
@@ -89,7 +93,30 @@ const Figure kFigures[] = {
     {"base RTT", [](const RunResult& r) { return Pretty(r.base_rtt); }},
     {"simulated events", [](const RunResult& r) { return Count(r.events); }},
     {"CPU time", [](const RunResult& r) { return absl::StrFormat("%.3f s", r.cpu_seconds); }},
-    {"digest", [](const RunResult& r) { return absl::StrFormat("%016x", r.digest); }},
+};
+const Figure kDigest = {"digest",
+                        [](const RunResult& r) { return absl::StrFormat("%016x", r.digest); }};
+// Of the loopback testbed; times are of the experiment's clock.
+const Figure kRealTime[] = {
+    {"time scale",
+     [](const RunResult& r) {
+       return absl::StrFormat("%g%s", r.real_time->time_scale,
+                              r.real_time->chosen_here ? " (chosen)" : "");
+     }},
+    {"real time",
+     [](const RunResult& r) { return absl::StrFormat("%.3f s", r.real_time->seconds); }},
+    {"host threads", [](const RunResult& r) { return Count(r.real_time->host_threads); }},
+    {"fabric late p99", [](const RunResult& r) { return Pretty(r.real_time->fabric_late_p99); }},
+    {"            max", [](const RunResult& r) { return Pretty(r.real_time->fabric_late_max); }},
+    {"longest gap fabric", [](const RunResult& r) { return Pretty(r.real_time->fabric_gap_max); }},
+    {"            hosts", [](const RunResult& r) { return Pretty(r.real_time->host_gap_max); }},
+    {"busy fabric", [](const RunResult& r) { return Ratio2(r.real_time->fabric_busy); }},
+    {"     hosts", [](const RunResult& r) { return Ratio2(r.real_time->host_busy); }},
+    {"host stalls", [](const RunResult& r) { return Count(r.counters.host_stalls); }},
+    {"machine",
+     [](const RunResult& r) {
+       return std::string(r.real_time->too_busy.empty() ? "kept up" : "too busy");
+     }},
 };
 
 // "name = value" of all parameters, wrapped; those that differ from their default carry a '*'.
@@ -113,41 +140,6 @@ std::string ParamsText(std::span<const ParamSpec> specs, const ConfigBlob& confi
   if (line != indent) out += line + "\n";
   return out;
 }
-nlohmann::json ParamsJson(std::span<const ParamSpec> specs, const ConfigBlob& config) {
-  nlohmann::json out = nlohmann::json::object();
-  for (const ParamSpec& spec : specs) {
-    out[spec.name] = FormatParam(spec.unit, spec.get(config.data()));
-  }
-  return out;
-}
-
-std::string DepthText(const Depth& depth) {
-  return depth.bdps > 0 ? absl::StrFormat("%gbdp", depth.bdps) : Format(depth.bytes);
-}
-const char* LastHopText(FabricSpec::LastHop last_hop) {
-  switch (last_hop) {
-    case FabricSpec::LastHop::kAuto:
-      return "auto (off for algorithms whose receiver grants)";
-    case FabricSpec::LastHop::kOn:
-      return "on";
-    case FabricSpec::LastHop::kOff:
-      return "off";
-  }
-  return "?";
-}
-
-std::string TrafficText(const Experiment& e) {
-  return MakeTraffic(e.traffic, e.fabric.topology.hosts, e.seeds.front()).name;
-}
-
-nlohmann::json SummaryJson(const Summary& s) {
-  return {{"count", s.count}, {"mean", s.mean}, {"median", s.median},
-          {"p99", s.p99},     {"min", s.min},   {"max", s.max}};
-}
-nlohmann::json OrNull(Duration d) {
-  return d == Duration::Max() ? nlohmann::json(nullptr) : nlohmann::json(d.count());
-}
-
 }  // namespace
 
 std::string Pretty(Duration duration) { return PrettyNanos(static_cast<double>(duration.count())); }
@@ -162,13 +154,25 @@ std::string ResultTable(const std::vector<RunResult>& results) {
   }
   rows.push_back(head);
   rows.push_back(seeds);
-  for (const Figure& figure : kFigures) {
+  const auto add = [&](const Figure& figure) {
     Row row{figure.name};
     for (const RunResult& r : results) row.push_back(figure.of(r));
     rows.push_back(row);
+  };
+  for (const Figure& figure : kFigures) add(figure);
+  // All runs of an experiment are in one home; one that could not begin has no figures of it.
+  const bool real_time = std::all_of(results.begin(), results.end(),
+                                     [](const RunResult& r) { return r.real_time.has_value(); });
+  if (real_time && !results.empty()) {
+    for (const Figure& figure : kRealTime) add(figure);
+  } else {
+    add(kDigest);
   }
   std::string out = Align(rows);
   for (const RunResult& r : results) {
+    if (r.real_time.has_value() && !r.real_time->too_busy.empty()) {
+      out += absl::StrFormat("TOO BUSY: %s, seed %d: %s\n", r.arm, r.seed, r.real_time->too_busy);
+    }
     for (const std::string& warning : r.warnings) {
       out += absl::StrFormat("warning: %s, seed %d: %s\n", r.arm, r.seed, warning);
     }
@@ -190,6 +194,7 @@ std::string EffectiveConfig(const Experiment& e) {
                                                : "tail drop",
                          DepthText(f.mark_min), DepthText(f.mark_max), f.marking ? "" : " (off)",
                          LastHopText(f.mark_last_hop));
+  out += absl::StrFormat("home        %s\n", HomeText(e));
   out += absl::StrFormat("traffic     %s\n", TrafficText(e));
   out += absl::StrFormat("transport   payload %d B, IP%s, %d faults scheduled\n",
                          e.transport.payload, e.transport.v6 ? "v6" : "v4", e.faults.size());
@@ -202,140 +207,6 @@ std::string EffectiveConfig(const Experiment& e) {
   }
   out += "            (* differs from the default; what a 0 stands for: `weir show cc NAME`)\n";
   return out;
-}
-
-nlohmann::json ToJson(const RunResult& r) {
-  nlohmann::json transfers = nlohmann::json::array();
-  for (const TransferResult& t : r.transfers) {
-    transfers.push_back({{"from", t.from},
-                         {"to", t.to},
-                         {"label", t.label},
-                         {"size_bytes", t.size.count()},
-                         {"start_ns", OrNull(t.start)},
-                         {"sent_ns", OrNull(t.sent)},
-                         {"received_ns", OrNull(t.received)},
-                         {"ideal_ns", t.ideal.count()}});
-  }
-  const Counters& c = r.counters;
-  const FabricStats& f = r.fabric;
-  return {{"arm", r.arm},
-          {"seed", r.seed},
-          {"finished", r.finished},
-          {"completion_ns", SummaryJson(r.completion)},
-          {"slowdown", SummaryJson(r.slowdown)},
-          {"makespan_ns", r.makespan.count()},
-          {"ideal_ns", r.ideal.count()},
-          {"goodput_bps", r.goodput_bps},
-          {"fairness", r.fairness},
-          {"link_load_ratio", r.link_load_ratio},
-          {"links_used", r.links_used},
-          {"queue_peak_bytes", r.queue_peak.count()},
-          {"base_rtt_ns", r.base_rtt.count()},
-          {"bdp_bytes", r.bdp.count()},
-          {"pauses", r.pauses},
-          {"paused_ns", r.paused.count()},
-          {"events", r.events},
-          {"cpu_seconds", r.cpu_seconds},
-          {"digest", absl::StrFormat("%016x", r.digest)},
-          {"counters",
-           {{"data_packets_sent", c.data_packets_sent},
-            {"data_bytes_sent", c.data_bytes_sent},
-            {"retransmitted_packets", c.retransmitted_packets},
-            {"spurious_retransmissions", c.spurious_retransmissions},
-            {"lost_by_trim", c.lost_by_trim},
-            {"lost_by_order", c.lost_by_order},
-            {"lost_by_time", c.lost_by_time},
-            {"lost_by_timeout", c.lost_by_timeout},
-            {"timeouts", c.timeouts},
-            {"probes_sent", c.probes_sent},
-            {"acks_sent", c.acks_sent},
-            {"acks_received", c.acks_received},
-            {"marks_received", c.marks_received},
-            {"marks_echoed", c.marks_echoed},
-            {"cnps_sent", c.cnps_sent},
-            {"cnps_received", c.cnps_received},
-            {"credits_sent", c.credits_sent},
-            {"duplicates_received", c.duplicates_received},
-            {"bad_checksums", c.bad_checksums},
-            {"host_stalls", c.host_stalls}}},
-          {"fabric",
-           {{"injected", f.injected},
-            {"delivered", f.delivered},
-            {"dropped", f.dropped},
-            {"trims", f.trims},
-            {"marks", f.marks},
-            {"lost_by_fault", f.lost_by_fault},
-            {"corrupted", f.corrupted},
-            {"duplicated", f.duplicated},
-            {"reordered", f.reordered},
-            {"hops", f.hops}}},
-          {"warnings", r.warnings},
-          {"breaches", r.breaches},
-          {"transfers", transfers}};
-}
-
-nlohmann::json ToJson(const Experiment& e) {
-  const FabricSpec& f = e.fabric;
-  nlohmann::json arms = nlohmann::json::array();
-  for (const Arm& arm : e.arms) {
-    arms.push_back({{"name", arm.name},
-                    {"cc", arm.binding.cc->name},
-                    {"lb", arm.binding.lb->name},
-                    {"paths", arm.binding.paths},
-                    {"cc_params", ParamsJson(arm.binding.cc->params, arm.binding.cc_config)},
-                    {"lb_params", ParamsJson(arm.binding.lb->params, arm.binding.lb_config)}});
-  }
-  return {{"name", e.name},
-          {"source", e.source},
-          {"home", "virtual"},
-          {"topology", f.topology.name},
-          {"hosts", f.topology.hosts},
-          {"queue_limit", DepthText(f.queue_limit)},
-          {"buffer", DepthText(f.buffer)},
-          {"mark_min", f.marking ? DepthText(f.mark_min) : "off"},
-          {"mark_max", f.marking ? DepthText(f.mark_max) : "off"},
-          {"mark_last_hop", LastHopText(f.mark_last_hop)},
-          {"trimming", f.switches.trimming},
-          {"pfc", f.switches.pfc},
-          {"traffic", TrafficText(e)},
-          {"payload_bytes", e.transport.payload},
-          {"ip", e.transport.v6 ? "v6" : "v4"},
-          {"faults", e.faults.size()},
-          {"seeds", e.seeds},
-          {"time_limit_ns", e.time_limit.count()},
-          {"arms", arms}};
-}
-
-nlohmann::json ToJson(const AbResult& ab) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (const AbDifference& d : ab.differences) {
-    rows.push_back({{"arm", d.arm},
-                    {"metric", d.metric},
-                    {"unit", d.unit},
-                    {"lower_is_better", d.lower_is_better},
-                    {"pairs", d.difference.pairs},
-                    {"baseline_mean", d.difference.mean_a},
-                    {"mean", d.difference.mean_b},
-                    {"difference", d.difference.difference},
-                    {"low", d.difference.low},
-                    {"high", d.difference.high},
-                    {"relative", d.relative},
-                    {"shown", d.difference.shown}});
-  }
-  return {{"baseline", ab.baseline}, {"seeds", ab.seeds}, {"differences", rows}};
-}
-
-nlohmann::json Document(const Experiment& experiment, const std::vector<RunResult>& results,
-                        const AbResult* ab) {
-  nlohmann::json runs = nlohmann::json::array();
-  for (const RunResult& r : results) runs.push_back(ToJson(r));
-  nlohmann::json document = {{"schema", "weir.result/1"},
-                             {"version", WEIR_VERSION},
-                             {"compiler", __VERSION__},
-                             {"experiment", ToJson(experiment)},
-                             {"results", runs}};
-  if (ab != nullptr) document["ab"] = ToJson(*ab);
-  return document;
 }
 
 std::string AbTable(const AbResult& ab) {
@@ -352,12 +223,19 @@ std::string AbTable(const AbResult& ab) {
     rows.push_back({"  " + d.metric, PrettyIn(d.unit, p.mean_a), PrettyIn(d.unit, p.mean_b),
                     absl::StrFormat("%+.2f %%", 100 * d.relative),
                     PrettyIn(d.unit, p.low) + " .. " + PrettyIn(d.unit, p.high),
-                    !p.shown ? "no difference shown"
-                    : better ? "better"
-                             : "worse"});
+                    ab.too_busy > 0 ? "not judged"
+                    : !p.shown      ? "no difference shown"
+                    : better        ? "better"
+                                    : "worse"});
   }
-  return Align(rows) + absl::StrFormat("paired over %d seeds; differences are to %s\n",
-                                       ab.seeds.size(), ab.baseline);
+  std::string out = Align(rows) + absl::StrFormat("paired over %d seeds; differences are to %s\n",
+                                                  ab.seeds.size(), ab.baseline);
+  if (ab.too_busy > 0) {
+    out += absl::StrFormat(
+        "no arm is called better: in %d runs the machine was too busy; see the warnings\n",
+        ab.too_busy);
+  }
+  return out;
 }
 
 }  // namespace weir

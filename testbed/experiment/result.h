@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "datapath/api/units.h"
 #include "datapath/counters.h"
+#include "testbed/experiment/real_time.h"
 #include "testbed/experiment/statistics.h"
 #include "testbed/fabric/fabric.h"
 
@@ -46,8 +48,9 @@ struct RunResult {
   uint64_t pauses = 0;
   Duration paused{};
   uint64_t events = 0;
-  double cpu_seconds = 0;  // of this machine; not part of the digest
-  uint64_t digest = 0;
+  double cpu_seconds = 0;                  // of this machine; not part of the digest
+  uint64_t digest = 0;                     // 0 in real time, which does not repeat to the bit
+  std::optional<RealTimeStats> real_time;  // in the loopback testbed
   std::vector<std::string> warnings;
   std::vector<std::string> breaches;  // conservation laws that did not hold; must be empty
 };

@@ -120,6 +120,7 @@ class Fabric {
   void Reroute();  // with the links that are up
 
   const Topology& topology() const { return topology_; }
+  const SwitchConfig& config() const { return config_; }
   const PortStats& port(LinkId link) const { return ports_[link].stats; }
   Bytes queued(LinkId link) const { return ports_[link].data.bytes + ports_[link].control.bytes; }
   const FabricStats& stats() const { return stats_; }

@@ -107,7 +107,8 @@ void Fabric::Impair(Time now, LinkId link, PacketId id) {
 void Fabric::Corrupt(PacketId id) {
   ++stats_.corrupted;
   Packet& packet = packets_[id];
-  const uint32_t content = packet.payload_bytes == nullptr ? 0u : packet.payload;
+  const bool content_matters = packet.payload_bytes != nullptr && packets_.Own(id);
+  const uint32_t content = content_matters ? packet.payload : 0u;
   const uint32_t bit = rng_.Below(8u * (packet.header + content));
   const uint32_t byte = bit / 8;
   std::byte& target = byte < packet.header ? packets_.Headers(packet)[byte]

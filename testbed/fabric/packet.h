@@ -33,19 +33,34 @@ struct alignas(64) Packet {
   bool trimmed = false;
   bool trimmed_last_hop = false;
   bool telemetry = false;
+  bool lent = false;                   // its content is a frame of somebody else: FrameKeeper
   uint32_t sequence = 0;               // for the trace
-  std::byte* payload_bytes = nullptr;  // owned; nullptr: content does not matter
+  std::byte* payload_bytes = nullptr;  // owned unless lent; nullptr: content does not matter
 };
 static_assert(sizeof(Packet) == 64);
+
+// Keeps the frames of packets that are lent, for a fabric between real ports.
+class FrameKeeper {
+ public:
+  virtual void Drop(PacketId id) = 0;
+  // Makes the frame of `to`, which may be the same packet, a copy that is its own; false: there is
+  // no room. Only what is lent is copied.
+  virtual bool Copy(PacketId from, PacketId to) = 0;
+
+ protected:
+  ~FrameKeeper() = default;
+};
 
 // All packets of a fabric. Payload copies are the only allocation, and only where content matters.
 class PacketPool {
  public:
-  explicit PacketPool(uint32_t capacity)
+  // `keeper` outlives the pool; nullptr: nothing is lent.
+  explicit PacketPool(uint32_t capacity, FrameKeeper* keeper = nullptr)
       : pool_(capacity),
+        keeper_(keeper),
         headers_(static_cast<std::byte*>(AllocateLarge(size_t{capacity} * kFrameHeaderRoom))) {}
   ~PacketPool() {
-    for (PacketId id = 0; id < pool_.touched(); ++id) DropPayload(pool_[id]);
+    for (PacketId id = 0; id < pool_.touched(); ++id) Clear(id);
     FreeLarge(headers_, size_t{pool_.capacity()} * kFrameHeaderRoom);
   }
   PacketPool(const PacketPool&) = delete;
@@ -54,7 +69,7 @@ class PacketPool {
   // kNoPacket when all are in use.
   PacketId Take() { return pool_.Take(); }
   void Give(PacketId id) {
-    DropPayload(pool_[id]);
+    Clear(id);
     pool_.Give(id);
   }
   Packet& operator[](PacketId id) { return pool_[id]; }
@@ -71,9 +86,18 @@ class PacketPool {
     const Packet& from = pool_[id];
     to = from;
     std::memcpy(Headers(to), Headers(from), from.header);
+    if (from.lent) {
+      if (keeper_->Copy(id, copy)) return copy;
+      to.lent = false;
+      to.payload_bytes = nullptr;
+      pool_.Give(copy);
+      return kNoPacket;
+    }
     if (from.payload_bytes != nullptr) CopyPayload(to, {from.payload_bytes, from.payload});
     return copy;
   }
+  // Before its content is changed: others may look at the same. False: it must stay as it is.
+  bool Own(PacketId id) { return !pool_[id].lent || keeper_->Copy(id, id); }
   PacketId IdOf(const Packet* packet) const { return pool_.IndexOf(packet); }
   uint32_t used() const { return pool_.used(); }
 
@@ -82,12 +106,20 @@ class PacketPool {
     std::memcpy(packet.payload_bytes, payload.data(), payload.size());
   }
   void DropPayload(Packet& packet) {
-    delete[] packet.payload_bytes;
+    if (!packet.lent) delete[] packet.payload_bytes;
     packet.payload_bytes = nullptr;
   }
 
  private:
+  void Clear(PacketId id) {
+    Packet& packet = pool_[id];
+    DropPayload(packet);
+    if (packet.lent) keeper_->Drop(id);
+    packet.lent = false;
+  }
+
   Pool<Packet> pool_;
+  FrameKeeper* keeper_;
   std::byte* headers_;
 };
 

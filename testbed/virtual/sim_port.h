@@ -6,12 +6,9 @@
 
 #include "datapath/nic_port.h"
 #include "testbed/fabric/fabric.h"
+#include "testbed/fabric/host_address.h"
 
 namespace weir {
-
-// Addresses of simulated hosts: 10.0.0.1 or fd00::1 onwards.
-NetAddress HostAddress(uint32_t host, bool v6);
-uint32_t HostOf(const NetAddress& address);
 
 class SimPort final : public NicPort {
  public:

@@ -25,10 +25,7 @@ World::World(const Topology& topology, const WorldConfig& config)
       hosts_(topology.hosts) {}
 
 Endpoint& World::AddHost(uint32_t host, EndpointConfig config) {
-  Rate rate{};
-  for (const LinkShape& link : fabric_.topology().links) {
-    if (link.from == host) rate = link.rate;
-  }
+  const Rate rate = HostRate(fabric_.topology(), host);
   config.address = AddressOf(host);
   config.line_rate = rate;
   config.seed = Mix64(config_.seed ^ Mix64(host));
@@ -45,6 +42,7 @@ Endpoint& World::AddHost(uint32_t host, EndpointConfig config) {
 }
 
 void World::Stall(uint32_t host, Time until) {
+  if (hosts_[host] == nullptr) return;
   Time& stalled_until = hosts_[host]->stalled_until;
   stalled_until = std::max(stalled_until, until);
   wheel_.Arm(first_host_timer_ + host, stalled_until);
@@ -126,28 +124,6 @@ std::string World::CheckQuiet() {
     }
   }
   return "";
-}
-
-Duration World::BaseRtt(uint32_t from, uint32_t to, Bytes size, Bytes ack) const {
-  const Topology& topology = fabric_.topology();
-  Duration total{};
-  for (const auto& [source, target, bytes] :
-       {std::tuple(from, to, size), std::tuple(to, from, ack)}) {
-    NodeId node = source;
-    while (node != target) {
-      LinkId link = 0;
-      if (topology.IsHost(node)) {
-        while (topology.links[link].from != node) ++link;
-      } else {
-        const std::span<const LinkId> next = fabric_.routes().Next(node, target);
-        if (next.empty()) return Duration::Max();
-        link = next[0];
-      }
-      total += topology.links[link].delay + bytes / topology.links[link].rate;
-      node = topology.links[link].to;
-    }
-  }
-  return total;
 }
 
 }  // namespace weir

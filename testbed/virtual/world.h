@@ -9,6 +9,8 @@
 
 #include "datapath/endpoint.h"
 #include "testbed/fabric/fabric.h"
+#include "testbed/fabric/fault_player.h"
+#include "testbed/fabric/paths.h"
 #include "testbed/virtual/sim_port.h"
 
 namespace weir {
@@ -22,7 +24,7 @@ struct WorldConfig {
   uint32_t timers = 16;  // for the user of the world
 };
 
-class World {
+class World final : public FaultTarget {
  public:
   World(const Topology& topology, const WorldConfig& config);
 
@@ -39,20 +41,20 @@ class World {
   }
   // Hears of each timer that was set and is due.
   void OnTimer(std::function<void(uint32_t timer)> fn) { on_timer_ = std::move(fn); }
-  void SetTimer(uint32_t timer, Time at) { wheel_.Arm(first_user_timer_ + timer, at); }
+  void SetTimer(uint32_t timer, Time at) override { wheel_.Arm(first_user_timer_ + timer, at); }
 
   // After posting to an endpoint from outside of a callback.
   void Kick(uint32_t host) { wheel_.Arm(first_host_timer_ + host, now_); }
   // The host's poll loop stands still until then; no later call shortens it.
-  void Stall(uint32_t host, Time until);
+  void Stall(uint32_t host, Time until) override;
 
-  Time now() const { return now_; }
+  Time now() const override { return now_; }
   // Handles the next event if it is due by `until`. False: there is none.
   bool Step(Time until);
   void RunUntil(Time until);
   void RunFor(Duration d) { RunUntil(now_ + d); }
 
-  Fabric& fabric() { return fabric_; }
+  Fabric& fabric() override { return fabric_; }
   const Fabric& fabric() const { return fabric_; }
   uint64_t events() const { return events_; }
   uint64_t digest() const { return Mix64(fabric_.digest() ^ static_cast<uint64_t>(events_)); }
@@ -64,9 +66,9 @@ class World {
   // Nothing on its way and nothing held: what must be true when all has ended.
   std::string CheckQuiet();
 
-  // First bit of a packet of `size` out to the last bit of its acknowledgement back on an idle
-  // fabric.
-  Duration BaseRtt(uint32_t from, uint32_t to, Bytes size, Bytes ack) const;
+  Duration BaseRtt(uint32_t from, uint32_t to, Bytes size, Bytes ack) const {
+    return weir::BaseRtt(fabric_.topology(), fabric_.routes(), from, to, size, ack);
+  }
 
  private:
   struct Host {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "testbed/experiment/ab.h"
+#include "testbed/experiment/homes.h"
 #include "testbed/experiment/load_parts.h"
 #include "testbed/experiment/runner.h"
 
@@ -60,7 +61,12 @@ TEST(ExperimentTest, ErrorsNamePlaceReasonAndRemedy) {
   EXPECT_THAT(ErrorOf("a = \n"), HasSubstr("test:1:"));
   EXPECT_THAT(ErrorOf(kFabric + kArm, {"nonsense"}), HasSubstr("section.key=value"));
   EXPECT_THAT(ErrorOf(kFabric + kArm, {"arms.3.cc=nscc"}), HasSubstr("below 1"));
-  EXPECT_THAT(ErrorOf("home = \"mars\"\n" + kFabric + kArm), HasSubstr("choose one of virtual"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.home=mars"}), HasSubstr("choose one of virtual"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.time_scale=0.1"}), HasSubstr("no effect in virtual"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.home=loopback", "run.time_scale=2.0"}),
+              HasSubstr("time_scale"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.home=loopback", "fabric.leaves=8"}),
+              HasSubstr(HasLoopback() ? "has room for 30" : "install libdpdk-dev"));
 }
 
 TEST(RunnerTest, AnIdleFabricCarriesOneTransferInItsIdealTime) {

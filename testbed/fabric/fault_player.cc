@@ -1,4 +1,4 @@
-#include "testbed/experiment/fault_player.h"
+#include "testbed/fabric/fault_player.h"
 
 namespace weir {
 
@@ -9,49 +9,49 @@ void FaultPlayer::Start(Time begin, Duration horizon) {
 }
 
 void FaultPlayer::OnTimer(uint32_t timer) {
-  if (timer == timer_ + 1) return world_.fabric().Reroute();
-  while (next_ < steps_.size() && begin_ + steps_[next_].at <= world_.now()) {
+  if (timer == timer_ + 1) return target_.fabric().Reroute();
+  while (next_ < steps_.size() && begin_ + steps_[next_].at <= target_.now()) {
     Apply(steps_[next_++]);
   }
   ArmNext();
 }
 
 void FaultPlayer::ArmNext() {
-  if (next_ < steps_.size()) world_.SetTimer(timer_, begin_ + steps_[next_].at);
+  if (next_ < steps_.size()) target_.SetTimer(timer_, begin_ + steps_[next_].at);
 }
 
 void FaultPlayer::Apply(const FaultStep& step) {
   const Fault& fault = faults_[step.fault];
   if (fault.kind == FaultKind::kHostStall) {
-    if (step.begins && world_.HasHost(fault.target)) {
+    if (step.begins) {
       const bool forever = fault.lasts == Duration::Max();
-      world_.Stall(fault.target, forever ? Time::Never() : world_.now() + fault.lasts);
+      target_.Stall(fault.target, forever ? Time::Never() : target_.now() + fault.lasts);
     }
     return;
   }
-  const auto links = static_cast<uint32_t>(world_.fabric().topology().links.size());
+  const auto links = static_cast<uint32_t>(target_.fabric().topology().links.size());
   const bool all = fault.target == kAllLinks;
   for (LinkId link = 0; link < links; ++link) {
-    const LinkId reverse = world_.fabric().topology().links[link].reverse;
+    const LinkId reverse = target_.fabric().topology().links[link].reverse;
     if (all || link == fault.target || reverse == fault.target) {
       ApplyToLink(fault, step.begins, link);
     }
   }
   const bool moves = fault.kind == FaultKind::kLinkDown || fault.kind == FaultKind::kLinkFlap;
-  const Duration after = world_.config().switches.reroute_after;
+  const Duration after = target_.fabric().config().reroute_after;
   if (moves && after != Duration::Max()) {
-    world_.SetTimer(timer_ + 1, world_.now() + after);
+    target_.SetTimer(timer_ + 1, target_.now() + after);
   }
 }
 
 void FaultPlayer::ApplyToLink(const Fault& fault, bool begins, LinkId link) {
-  Fabric& fabric = world_.fabric();
+  Fabric& fabric = target_.fabric();
   switch (fault.kind) {
     case FaultKind::kLinkDown:
     case FaultKind::kLinkFlap:
-      return fabric.SetLink(world_.now(), link, !begins);
+      return fabric.SetLink(target_.now(), link, !begins);
     case FaultKind::kLinkDegraded:
-      return fabric.SetRate(world_.now(), link, begins ? fault.share : 1.0);
+      return fabric.SetRate(target_.now(), link, begins ? fault.share : 1.0);
     case FaultKind::kImpairment:
       return fabric.SetImpairment(link, begins ? fault.impairment : Impairment{});
     case FaultKind::kHostStall:

@@ -1,0 +1,93 @@
+// What an experiment means, beyond what its file says.
+#include <set>
+
+#include "absl/strings/str_format.h"
+#include "testbed/experiment/experiment.h"
+#include "testbed/experiment/homes.h"
+#include "testbed/loopback/time_scale.h"
+
+namespace weir {
+
+Traffic MakeTraffic(const TrafficSpec& spec, uint32_t hosts, uint64_t seed) {
+  switch (spec.kind) {
+    case TrafficKind::kMatrix:
+      break;
+    case TrafficKind::kPermutation:
+      return Permutation(hosts, spec.size, seed);
+    case TrafficKind::kIncast:
+      return Incast(hosts, spec.senders, spec.receiver, spec.size);
+    case TrafficKind::kAllToAll:
+      return AllToAll(hosts, spec.size);
+    case TrafficKind::kRingAllReduce:
+      return RingAllReduce(hosts, spec.ranks == 0 ? hosts : spec.ranks, spec.size);
+  }
+  return spec.matrix;
+}
+
+Signals SignalsOf(const FabricSpec& fabric) {
+  Signals signals = Signal::kRtt | Signal::kCredit | Signal::kNicTimestamps;
+  if (fabric.marking) signals = signals | Signal::kMarkEcho | Signal::kCnp;
+  if (fabric.switches.telemetry) signals = signals | Signal::kTelemetry;
+  if (fabric.switches.trimming) signals = signals | Signal::kTrimNotice;
+  return signals;
+}
+
+namespace {
+
+size_t HostsThatTalk(const Experiment& e) {
+  std::set<uint32_t> hosts;
+  const Traffic traffic = MakeTraffic(e.traffic, e.fabric.topology.hosts, e.seeds.front());
+  for (const TrafficConnection& c : traffic.connections) hosts.insert({c.from, c.to});
+  return hosts.size();
+}
+
+}  // namespace
+
+absl::Status CheckExperiment(const Experiment& e) {
+  const uint32_t hosts = e.fabric.topology.hosts;
+  const auto fail = [&e](const std::string& message) {
+    return absl::InvalidArgumentError(e.source + ": " + message);
+  };
+  if (e.traffic.kind == TrafficKind::kMatrix && e.traffic.matrix.hosts > hosts) {
+    return fail(
+        absl::StrFormat("the matrix is for %d hosts, the fabric has %d; choose a larger "
+                        "topology",
+                        e.traffic.matrix.hosts, hosts));
+  }
+  if (e.traffic.kind == TrafficKind::kIncast &&
+      (e.traffic.senders >= hosts || e.traffic.receiver >= hosts)) {
+    return fail(
+        absl::StrFormat("incast of %d senders to host %d needs more than the %d hosts of "
+                        "the fabric",
+                        e.traffic.senders, e.traffic.receiver, hosts));
+  }
+  if (e.traffic.kind == TrafficKind::kRingAllReduce && e.traffic.ranks > hosts) {
+    return fail(absl::StrFormat("%d ranks on %d hosts: one rank a host", e.traffic.ranks, hosts));
+  }
+  if (hosts < 2) return fail("the fabric has fewer than two hosts");
+  if (e.home == HomeKind::kLoopback && !HasLoopback()) {
+    return fail(
+        "home = \"loopback\" needs DPDK, and this build has none; install libdpdk-dev and build "
+        "again, or use home = \"virtual\"");
+  }
+  if (e.home == HomeKind::kLoopback && HostsThatTalk(e) > kLoopbackHostsMax) {
+    return fail(
+        absl::StrFormat("%d hosts talk, and the loopback testbed has room for %d; use fewer, or "
+                        "home = \"virtual\"",
+                        HostsThatTalk(e), kLoopbackHostsMax));
+  }
+  const Signals have = SignalsOf(e.fabric);
+  for (const Arm& arm : e.arms) {
+    const Signals missing = (arm.binding.cc->needs | arm.binding.lb->needs).Without(have);
+    for (const Signal s : kAllSignals) {
+      if (!missing.Has(s)) continue;
+      return fail(absl::StrFormat(
+          "arm \"%s\": %s with %s needs %s, which this fabric does not give; set marking, "
+          "telemetry or trimming in [fabric], or choose another algorithm",
+          arm.name, arm.binding.cc->name, arm.binding.lb->name, Name(s)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weir

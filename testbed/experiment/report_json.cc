@@ -1,0 +1,180 @@
+// Results for programs.
+#include "absl/strings/str_format.h"
+#include "datapath/text/quantity_text.h"
+#include "testbed/experiment/report.h"
+#include "testbed/experiment/report_parts.h"
+
+namespace weir {
+namespace {
+
+nlohmann::json ParamsJson(std::span<const ParamSpec> specs, const ConfigBlob& config) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const ParamSpec& spec : specs) {
+    out[spec.name] = FormatParam(spec.unit, spec.get(config.data()));
+  }
+  return out;
+}
+
+nlohmann::json SummaryJson(const Summary& s) {
+  return {{"count", s.count}, {"mean", s.mean}, {"median", s.median},
+          {"p99", s.p99},     {"min", s.min},   {"max", s.max}};
+}
+nlohmann::json OrNull(Duration d) {
+  return d == Duration::Max() ? nlohmann::json(nullptr) : nlohmann::json(d.count());
+}
+nlohmann::json RealTimeJson(const RealTimeStats& s) {
+  return {{"time_scale", s.time_scale},
+          {"time_scale_chosen", s.chosen_here},
+          {"host_threads", s.host_threads},
+          {"fabric_late_max_ns", s.fabric_late_max.count()},
+          {"fabric_late_p99_ns", s.fabric_late_p99.count()},
+          {"fabric_gap_max_ns", s.fabric_gap_max.count()},
+          {"host_gap_max_ns", s.host_gap_max.count()},
+          {"fabric_busy", s.fabric_busy},
+          {"host_busy", s.host_busy},
+          {"seconds", s.seconds},
+          {"too_busy", s.too_busy}};
+}
+
+}  // namespace
+
+nlohmann::json ToJson(const RunResult& r) {
+  nlohmann::json transfers = nlohmann::json::array();
+  for (const TransferResult& t : r.transfers) {
+    transfers.push_back({{"from", t.from},
+                         {"to", t.to},
+                         {"label", t.label},
+                         {"size_bytes", t.size.count()},
+                         {"start_ns", OrNull(t.start)},
+                         {"sent_ns", OrNull(t.sent)},
+                         {"received_ns", OrNull(t.received)},
+                         {"ideal_ns", t.ideal.count()}});
+  }
+  const Counters& c = r.counters;
+  const FabricStats& f = r.fabric;
+  return {{"arm", r.arm},
+          {"seed", r.seed},
+          {"finished", r.finished},
+          {"completion_ns", SummaryJson(r.completion)},
+          {"slowdown", SummaryJson(r.slowdown)},
+          {"makespan_ns", r.makespan.count()},
+          {"ideal_ns", r.ideal.count()},
+          {"goodput_bps", r.goodput_bps},
+          {"fairness", r.fairness},
+          {"link_load_ratio", r.link_load_ratio},
+          {"links_used", r.links_used},
+          {"queue_peak_bytes", r.queue_peak.count()},
+          {"base_rtt_ns", r.base_rtt.count()},
+          {"bdp_bytes", r.bdp.count()},
+          {"pauses", r.pauses},
+          {"paused_ns", r.paused.count()},
+          {"events", r.events},
+          {"cpu_seconds", r.cpu_seconds},
+          {"digest", r.real_time.has_value() ? nlohmann::json(nullptr)
+                                             : nlohmann::json(absl::StrFormat("%016x", r.digest))},
+          {"real_time", r.real_time.has_value() ? RealTimeJson(*r.real_time) : nullptr},
+          {"counters",
+           {{"data_packets_sent", c.data_packets_sent},
+            {"data_bytes_sent", c.data_bytes_sent},
+            {"retransmitted_packets", c.retransmitted_packets},
+            {"spurious_retransmissions", c.spurious_retransmissions},
+            {"lost_by_trim", c.lost_by_trim},
+            {"lost_by_order", c.lost_by_order},
+            {"lost_by_time", c.lost_by_time},
+            {"lost_by_timeout", c.lost_by_timeout},
+            {"timeouts", c.timeouts},
+            {"probes_sent", c.probes_sent},
+            {"acks_sent", c.acks_sent},
+            {"acks_received", c.acks_received},
+            {"marks_received", c.marks_received},
+            {"marks_echoed", c.marks_echoed},
+            {"cnps_sent", c.cnps_sent},
+            {"cnps_received", c.cnps_received},
+            {"credits_sent", c.credits_sent},
+            {"duplicates_received", c.duplicates_received},
+            {"bad_checksums", c.bad_checksums},
+            {"host_stalls", c.host_stalls}}},
+          {"fabric",
+           {{"injected", f.injected},
+            {"delivered", f.delivered},
+            {"dropped", f.dropped},
+            {"trims", f.trims},
+            {"marks", f.marks},
+            {"lost_by_fault", f.lost_by_fault},
+            {"corrupted", f.corrupted},
+            {"duplicated", f.duplicated},
+            {"reordered", f.reordered},
+            {"hops", f.hops}}},
+          {"warnings", r.warnings},
+          {"breaches", r.breaches},
+          {"transfers", transfers}};
+}
+
+nlohmann::json ToJson(const Experiment& e) {
+  const FabricSpec& f = e.fabric;
+  nlohmann::json arms = nlohmann::json::array();
+  for (const Arm& arm : e.arms) {
+    arms.push_back({{"name", arm.name},
+                    {"cc", arm.binding.cc->name},
+                    {"lb", arm.binding.lb->name},
+                    {"paths", arm.binding.paths},
+                    {"cc_params", ParamsJson(arm.binding.cc->params, arm.binding.cc_config)},
+                    {"lb_params", ParamsJson(arm.binding.lb->params, arm.binding.lb_config)}});
+  }
+  return {{"name", e.name},
+          {"source", e.source},
+          {"home", Name(e.home)},
+          {"topology", f.topology.name},
+          {"hosts", f.topology.hosts},
+          {"queue_limit", DepthText(f.queue_limit)},
+          {"buffer", DepthText(f.buffer)},
+          {"mark_min", f.marking ? DepthText(f.mark_min) : "off"},
+          {"mark_max", f.marking ? DepthText(f.mark_max) : "off"},
+          {"mark_last_hop", LastHopText(f.mark_last_hop)},
+          {"trimming", f.switches.trimming},
+          {"pfc", f.switches.pfc},
+          {"traffic", TrafficText(e)},
+          {"payload_bytes", e.transport.payload},
+          {"ip", e.transport.v6 ? "v6" : "v4"},
+          {"faults", e.faults.size()},
+          {"seeds", e.seeds},
+          {"time_limit_ns", e.time_limit.count()},
+          {"arms", arms}};
+}
+
+nlohmann::json ToJson(const AbResult& ab) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const AbDifference& d : ab.differences) {
+    rows.push_back({{"arm", d.arm},
+                    {"metric", d.metric},
+                    {"unit", d.unit},
+                    {"lower_is_better", d.lower_is_better},
+                    {"pairs", d.difference.pairs},
+                    {"baseline_mean", d.difference.mean_a},
+                    {"mean", d.difference.mean_b},
+                    {"difference", d.difference.difference},
+                    {"low", d.difference.low},
+                    {"high", d.difference.high},
+                    {"relative", d.relative},
+                    {"shown", d.difference.shown}});
+  }
+  return {{"baseline", ab.baseline},
+          {"seeds", ab.seeds},
+          {"too_busy", ab.too_busy},
+          {"differences", rows}};
+}
+
+nlohmann::json Document(const Experiment& experiment, const std::vector<RunResult>& results,
+                        const AbResult* ab) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const RunResult& r : results) runs.push_back(ToJson(r));
+  nlohmann::json document = {{"schema", "weir.result/1"},
+                             {"version", WEIR_VERSION},
+                             {"compiler", __VERSION__},
+                             {"experiment", ToJson(experiment)},
+                             {"results", runs}};
+  if (ab != nullptr) document["ab"] = ToJson(*ab);
+  return document;
+}
+
+}  // namespace weir

@@ -1,0 +1,35 @@
+#include "testbed/experiment/report_parts.h"
+
+#include "absl/strings/str_format.h"
+#include "datapath/text/quantity_text.h"
+
+namespace weir {
+
+std::string DepthText(const Depth& depth) {
+  return depth.bdps > 0 ? absl::StrFormat("%gbdp", depth.bdps) : Format(depth.bytes);
+}
+const char* LastHopText(FabricSpec::LastHop last_hop) {
+  switch (last_hop) {
+    case FabricSpec::LastHop::kAuto:
+      return "auto (off for algorithms whose receiver grants)";
+    case FabricSpec::LastHop::kOn:
+      return "on";
+    case FabricSpec::LastHop::kOff:
+      return "off";
+  }
+  return "?";
+}
+
+std::string TrafficText(const Experiment& e) {
+  return MakeTraffic(e.traffic, e.fabric.topology.hosts, e.seeds.front()).name;
+}
+
+const char* Name(HomeKind home) { return home == HomeKind::kLoopback ? "loopback" : "virtual"; }
+
+std::string HomeText(const Experiment& e) {
+  if (e.home == HomeKind::kVirtual) return "virtual time";
+  if (e.time_scale == 0) return "loopback, in real time; time scale chosen for the machine";
+  return absl::StrFormat("loopback, in real time; time scale %g", e.time_scale);
+}
+
+}  // namespace weir

@@ -1,0 +1,17 @@
+// Words that tables and JSON of an experiment share.
+#pragma once
+
+#include <string>
+
+#include "testbed/experiment/experiment.h"
+
+namespace weir {
+
+std::string DepthText(const Depth& depth);
+const char* LastHopText(FabricSpec::LastHop last_hop);
+std::string TrafficText(const Experiment& experiment);
+const char* Name(HomeKind home);
+// "loopback, in real time; time scale 0.01".
+std::string HomeText(const Experiment& experiment);
+
+}  // namespace weir

@@ -1,0 +1,129 @@
+#include "testbed/experiment/run_plan.h"
+
+#include <algorithm>
+
+#include "testbed/fabric/paths.h"
+
+namespace weir {
+namespace {
+
+// Bytes of an acknowledgement with one SACK word, FCS included, IPv4.
+constexpr Bytes kAckWire{42 + 44 + 16 + 4};
+constexpr int64_t kQueuesOnPath = 3;
+constexpr uint64_t kPagesMax = 1u << 20;
+
+}  // namespace
+
+RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
+    : experiment_(experiment),
+      arm_(arm),
+      seed_(seed),
+      traffic_(MakeTraffic(experiment.traffic, experiment.fabric.topology.hosts, seed)),
+      loads_(std::max(traffic_.hosts, experiment.fabric.topology.hosts)) {
+  MeasureRoundTrips();
+  switches_ = Switches();
+  for (const TrafficConnection& c : traffic_.connections) {
+    ++loads_[c.from].connections;
+    ++loads_[c.to].connections;
+  }
+  for (const Transfer& t : traffic_.transfers) {
+    const TrafficConnection& c = traffic_.connections[t.connection];
+    ++loads_[c.from].transfers;
+    ++loads_[c.to].transfers;
+  }
+}
+
+void RunPlan::MeasureRoundTrips() {
+  const Topology& topology = experiment_.fabric.topology;
+  const Routes routes(topology);
+  host_rate_ = Rate::Max();
+  for (const LinkShape& link : topology.links) {
+    if (link.from < topology.hosts) host_rate_ = std::min(host_rate_, link.rate);
+  }
+  for (const TrafficConnection& c : traffic_.connections) {
+    const Duration rtt = BaseRtt(topology, routes, c.from, c.to, packet_wire(), kAckWire);
+    round_trips_[{c.from, c.to}] = rtt;
+    base_rtt_ = std::max(base_rtt_, rtt);
+  }
+  bdp_ = host_rate_ * base_rtt_;
+}
+
+Bytes RunPlan::packet_wire() const {
+  return Bytes(
+      experiment_.transport.payload +
+      DataOverhead(experiment_.transport.v6, arm_.binding.cc->needs.Has(Signal::kTelemetry)));
+}
+
+SwitchConfig RunPlan::Switches() const {
+  const FabricSpec& spec = experiment_.fabric;
+  SwitchConfig s = spec.switches;
+  s.queue_limit = spec.queue_limit.Of(bdp_);
+  s.control_limit = spec.control_limit.Of(bdp_);
+  s.buffer = spec.buffer.Of(bdp_);
+  s.pfc_xoff = spec.pfc_xoff.Of(bdp_);
+  if (spec.marking) {
+    s.mark_min = spec.mark_min.Of(bdp_);
+    s.mark_max = std::max(s.mark_min, spec.mark_max.Of(bdp_));
+  }
+  const bool credit = arm_.binding.cc->receiver_half != nullptr;
+  s.mark_last_hop = spec.mark_last_hop == FabricSpec::LastHop::kAuto
+                        ? !credit
+                        : spec.mark_last_hop == FabricSpec::LastHop::kOn;
+  if (s.pfc && s.buffer > Bytes(0)) s.queue_limit = Bytes(0);
+  return s;
+}
+
+uint32_t RunPlan::hosts() const {
+  return static_cast<uint32_t>(std::count_if(
+      loads_.begin(), loads_.end(), [](const Load& load) { return load.connections > 0; }));
+}
+
+uint32_t RunPlan::PagesFor(uint64_t connections) {
+  return static_cast<uint32_t>(std::min(connections * TxWindow::kPages + 1, kPagesMax));
+}
+
+EndpointConfig RunPlan::EndpointFor(uint32_t host) const {
+  const TransportSpec& t = experiment_.transport;
+  const Load& load = loads_[host];
+  EndpointConfig c;
+  c.binding = &arm_.binding;
+  c.credit = arm_.binding.cc->receiver_half;
+  c.credit_config = arm_.binding.cc_config;
+  c.base_rtt = base_rtt_;
+  // Each switch on the way may hold a full queue.
+  const Bytes depth = switches_.queue_limit > Bytes(0) ? switches_.queue_limit : switches_.buffer;
+  c.max_queue = depth > Bytes(0) ? kQueuesOnPath * (depth / host_rate_) : Duration(0);
+  c.trimming = switches_.trimming;
+  c.signals = SignalsOf(experiment_.fabric);
+  c.payload_max = t.payload;
+  c.reorder_window = t.reorder_window;
+  c.rto_min = t.rto_min;
+  c.ack_delay = t.ack_delay;
+  c.retries_max = t.retries_max;
+  c.connections_max = load.connections;
+  c.tx_messages_max = load.transfers + 1;
+  c.rx_messages_max = load.transfers + 1;
+  c.completions_max = 2 * load.transfers + 2 * load.connections + 8;
+  c.regions_max = 1;
+  c.tx_pages_max = PagesFor(load.connections);
+  return c;
+}
+
+IdealInput RunPlan::Ideal() const {
+  return {.mtu_payload = Bytes(experiment_.transport.payload),
+          .overhead = packet_wire() - Bytes(experiment_.transport.payload),
+          .host_rate = host_rate_,
+          .round_trip =
+              [](const void* self, uint32_t from, uint32_t to) {
+                return static_cast<const RunPlan*>(self)->round_trips_.at({from, to});
+              },
+          .context = this};
+}
+
+Duration RunPlan::IdealTransfer(const Transfer& transfer) const {
+  return weir::IdealTransfer(Ideal(), traffic_, transfer);
+}
+
+Duration RunPlan::IdealMakespan() const { return weir::IdealMakespan(Ideal(), traffic_); }
+
+}  // namespace weir

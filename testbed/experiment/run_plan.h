@@ -1,0 +1,63 @@
+// What a run is made of, worked out before anything runs: traffic, round trips, depths of queues,
+// and what each endpoint has to hold.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "datapath/endpoint.h"
+#include "testbed/experiment/experiment.h"
+
+namespace weir {
+
+class RunPlan {
+ public:
+  // Both outlive the plan.
+  RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed);
+
+  const Experiment& experiment() const { return experiment_; }
+  const Arm& arm() const { return arm_; }
+  uint64_t seed() const { return seed_; }
+  const Traffic& traffic() const { return traffic_; }
+  // The longest round trip between hosts that talk, from which all depths follow.
+  Duration base_rtt() const { return base_rtt_; }
+  Bytes bdp() const { return bdp_; }
+  const SwitchConfig& switches() const { return switches_; }
+  // Of a full data packet, FCS included.
+  Bytes packet_wire() const;
+  Rate host_rate() const { return host_rate_; }  // of the slowest host
+
+  uint32_t hosts() const;  // that talk
+  bool HostTalks(uint32_t host) const { return loads_[host].connections > 0; }
+  EndpointConfig EndpointFor(uint32_t host) const;
+  uint32_t tx_pages_max() const { return PagesFor(traffic_.connections.size()); }
+
+  Duration IdealTransfer(const Transfer& transfer) const;
+  Duration IdealMakespan() const;
+
+ private:
+  struct Load {
+    uint32_t connections = 0;
+    uint32_t transfers = 0;
+  };
+
+  void MeasureRoundTrips();
+  SwitchConfig Switches() const;
+  static uint32_t PagesFor(uint64_t connections);
+  IdealInput Ideal() const;
+
+  const Experiment& experiment_;
+  const Arm& arm_;
+  uint64_t seed_;
+  Traffic traffic_;
+  Rate host_rate_{};
+  std::map<std::pair<uint32_t, uint32_t>, Duration> round_trips_;
+  Duration base_rtt_{};
+  Bytes bdp_{};
+  SwitchConfig switches_{};
+  std::vector<Load> loads_;  // by host
+};
+
+}  // namespace weir

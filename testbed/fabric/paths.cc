@@ -1,0 +1,37 @@
+#include "testbed/fabric/paths.h"
+
+#include <tuple>
+
+namespace weir {
+
+Duration BaseRtt(const Topology& topology, const Routes& routes, uint32_t from, uint32_t to,
+                 Bytes size, Bytes ack) {
+  Duration total{};
+  for (const auto& [source, target, bytes] :
+       {std::tuple(from, to, size), std::tuple(to, from, ack)}) {
+    NodeId node = source;
+    while (node != target) {
+      LinkId link = 0;
+      if (topology.IsHost(node)) {
+        while (topology.links[link].from != node) ++link;
+      } else {
+        const std::span<const LinkId> next = routes.Next(node, target);
+        if (next.empty()) return Duration::Max();
+        link = next[0];
+      }
+      total += topology.links[link].delay + bytes / topology.links[link].rate;
+      node = topology.links[link].to;
+    }
+  }
+  return total;
+}
+
+Rate HostRate(const Topology& topology, uint32_t host) {
+  Rate rate{};
+  for (const LinkShape& link : topology.links) {
+    if (link.from == host) rate = link.rate;
+  }
+  return rate;
+}
+
+}  // namespace weir

@@ -1,0 +1,16 @@
+// What can be said of a path through an idle fabric.
+#pragma once
+
+#include "testbed/fabric/topology.h"
+
+namespace weir {
+
+// First bit of a packet of `size` out to the last bit of its acknowledgement back on an idle
+// fabric; Max if there is no way.
+Duration BaseRtt(const Topology& topology, const Routes& routes, uint32_t from, uint32_t to,
+                 Bytes size, Bytes ack);
+
+// Of the host's own link.
+Rate HostRate(const Topology& topology, uint32_t host);
+
+}  // namespace weir
