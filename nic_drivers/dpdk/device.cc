@@ -10,6 +10,7 @@
 #include "nic_drivers/dpdk/driver.h"
 #include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/pools.h"
+#include "nic_drivers/dpdk/virtual_arguments.h"
 
 namespace weir {
 namespace {
@@ -39,6 +40,7 @@ const DriverEntry kDpdkDriver = {
 absl::StatusOr<std::unique_ptr<DpdkDevice>> DpdkDevice::Open(const DeviceOptions& options) {
   absl::StatusOr<DeviceName> name = ParseDeviceName(options.device);
   if (!name.ok()) return name.status();
+  AddVirtualArguments(options, *name);
   if (absl::Status status = StartEal(*name, options.arguments); !status.ok()) return status;
   absl::StatusOr<uint16_t> ethdev = AttachDevice(*name);
   if (!ethdev.ok()) return ethdev.status();
@@ -92,9 +94,11 @@ absl::Status DpdkDevice::Set() {
 }
 
 absl::Status DpdkDevice::MakePools() {
-  const auto frame = static_cast<uint16_t>(
-      RTE_PKTMBUF_HEADROOM +
-      std::max<uint32_t>(setup_.mtu + kEthernetBytes + kTagBytes, RTE_MBUF_DEFAULT_DATAROOM));
+  const bool slots = setup_.driver == "net_af_packet" && setup_.mtu > RTE_ETHER_MTU;
+  const uint32_t longest =
+      slots ? AfPacketSlot(setup_.mtu) : setup_.mtu + kEthernetBytes + kTagBytes;
+  const auto frame = static_cast<uint16_t>(RTE_PKTMBUF_HEADROOM +
+                                           std::max<uint32_t>(longest, RTE_MBUF_DEFAULT_DATAROOM));
   const uint32_t rx = (setup_.by_reference ? 0u : setup_.rx_descriptors) + kSpareBuffers;
   const uint32_t tx =
       source_.tx_buffers > 0 ? source_.tx_buffers : setup_.tx_descriptors + kSpareBuffers;

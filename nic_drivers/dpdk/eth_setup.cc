@@ -23,51 +23,61 @@ absl::Status Failed(const EthSetup& setup, const char* what, int error) {
                                                 rte_strerror(error < 0 ? -error : error)));
 }
 
+// These carry frames of any length that their buffers hold, but tell DPDK 1500 bytes.
+bool TakesAnyLength(const std::string& driver) {
+  return driver == "net_ring" || driver == "net_memif" || driver == "net_af_packet";
+}
+
+// The longest packet that DPDK lets the device be configured for.
+uint32_t MtuMax(const rte_eth_dev_info& info) {
+  const bool own = info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu;
+  const uint32_t around = own ? info.max_rx_pktlen - info.max_mtu : kEthernetBytes + kFcsBytes;
+  const uint32_t by_frame = info.max_rx_pktlen > around ? info.max_rx_pktlen - around : kMtuMin;
+  return std::min<uint32_t>(info.max_mtu, by_frame);
+}
+
 // As asked; else as the kernel's interface is set; else as DPDK says.
-uint32_t WantedMtu(const EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
-  if (asked != 0) return asked;
+uint32_t WantedMtu(const EthSetup& setup, const rte_eth_dev_info& info, uint32_t most) {
   uint32_t mtu = InterfaceMtu(info.if_index);
   uint16_t dpdk = 0;
   if (mtu == 0 && rte_eth_dev_get_mtu(setup.ethdev, &dpdk) == 0) mtu = dpdk;
-  if (mtu == 0) mtu = kMtuDefault;
-  return std::clamp(mtu, kMtuMin, std::min<uint32_t>(info.max_mtu, kMtuMax));
+  return std::clamp(mtu == 0 ? kMtuDefault : mtu, kMtuMin, most);
 }
 
 absl::Status SetMtu(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
-  const uint32_t wanted = WantedMtu(setup, info, asked);
-  if (wanted < kMtuMin || wanted > kMtuMax || wanted > info.max_mtu) {
+  const bool any_length = TakesAnyLength(setup.driver);
+  const uint32_t most = any_length ? kMtuMax : std::min(MtuMax(info), kMtuMax);
+  setup.mtu = asked != 0 ? asked : WantedMtu(setup, info, most);
+  if (setup.mtu < kMtuMin || setup.mtu > most) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("an MTU of %u is not possible on %s; give one from %u to %u", wanted,
-                        setup.driver, kMtuMin, std::min<uint32_t>(info.max_mtu, kMtuMax)));
+        absl::StrFormat("device %s: an MTU of %u is not possible; give one from %u to %u",
+                        setup.driver, setup.mtu, kMtuMin, most));
   }
-  setup.mtu = wanted;
-  const int error = rte_eth_dev_set_mtu(setup.ethdev, static_cast<uint16_t>(wanted));
-  if (error == 0 || error == -ENOTSUP) return absl::OkStatus();
-  uint16_t now = 0;
-  if (rte_eth_dev_get_mtu(setup.ethdev, &now) == 0 && (now == wanted || asked == 0)) {
-    setup.mtu = now;
-    return absl::OkStatus();
+  const uint32_t interface = InterfaceMtu(info.if_index);
+  if (any_length) {
+    if (interface == 0 || interface == setup.mtu) return absl::OkStatus();
+    if (SetInterfaceMtu(info.if_index, setup.mtu)) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrFormat("device %s: the interface does not take an MTU of %u; it has %u",
+                        setup.driver, setup.mtu, interface));
   }
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "device %s does not take an MTU of %u (%s); it has %u. AF_PACKET needs larger frames for it, "
-      "as in framesz=16384,blocksz=65536",
-      setup.driver, wanted, rte_strerror(-error), now));
+  const int error = rte_eth_dev_set_mtu(setup.ethdev, static_cast<uint16_t>(setup.mtu));
+  if (error == 0 || error == -ENOTSUP || interface == setup.mtu) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "device %s does not take an MTU of %u: %s", setup.driver, setup.mtu, rte_strerror(-error)));
 }
 
 void SetQueues(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
   const uint32_t most = std::min(info.max_rx_queues, info.max_tx_queues);
   setup.queues = static_cast<uint16_t>(std::clamp(asked, 1u, std::max(most, 1u)));
   if (setup.queues == asked) return;
-  setup.warnings.push_back(
-      absl::StrFormat("device %s has %u queue pairs, not the %u asked for; some virtual devices "
-                      "take their number as an argument (net_af_packet: qpairs=, net_af_xdp: "
-                      "queue_count=)",
-                      setup.driver, setup.queues, asked));
+  setup.warnings.push_back(absl::StrFormat("device %s has %u queue pairs, not the %u asked for",
+                                           setup.driver, setup.queues, asked));
 }
 
 rte_eth_conf MakeConf(EthSetup& setup, const rte_eth_dev_info& info, int vlan) {
   rte_eth_conf conf{};
-  conf.rxmode.mtu = setup.mtu;
+  conf.rxmode.mtu = std::min(setup.mtu, MtuMax(info));
   const uint64_t rx = info.rx_offload_capa;
   setup.rx_checksum = (rx & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM) != 0;
   setup.vlan_strip = vlan >= 0 && (rx & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;

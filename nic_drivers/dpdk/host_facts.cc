@@ -42,14 +42,29 @@ std::string KernelDriver(const std::string& pci) {
 
 bool HasInterface(const std::string& name) { return if_nametoindex(name.c_str()) != 0; }
 
+namespace {
+
+// One ioctl on an interface; false: it does not exist or does not do that.
+bool OnInterface(unsigned index, unsigned long what, ifreq& request) {
+  if (index == 0 || if_indextoname(index, request.ifr_name) == nullptr) return false;
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return false;
+  const bool done = ioctl(socket, what, &request) == 0;
+  close(socket);
+  return done;
+}
+
+}  // namespace
+
 uint32_t InterfaceMtu(unsigned index) {
   ifreq request{};
-  if (index == 0 || if_indextoname(index, request.ifr_name) == nullptr) return 0;
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return 0;
-  const bool known = ioctl(socket, SIOCGIFMTU, &request) == 0;
-  close(socket);
-  return known ? static_cast<uint32_t>(request.ifr_mtu) : 0;
+  return OnInterface(index, SIOCGIFMTU, request) ? static_cast<uint32_t>(request.ifr_mtu) : 0;
+}
+
+bool SetInterfaceMtu(unsigned index, uint32_t mtu) {
+  ifreq request{};
+  request.ifr_mtu = static_cast<int>(mtu);
+  return OnInterface(index, SIOCSIFMTU, request);
 }
 
 int CurrentNode() {

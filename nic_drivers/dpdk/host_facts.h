@@ -14,6 +14,7 @@ std::string KernelDriver(const std::string& pci);
 bool HasInterface(const std::string& name);
 // Of a network interface; 0: there is none of this index or name.
 uint32_t InterfaceMtu(unsigned index);
+bool SetInterfaceMtu(unsigned index, uint32_t mtu);
 // NUMA node of the calling thread's core; -1: not known.
 int CurrentNode();
 

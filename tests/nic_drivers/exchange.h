@@ -82,11 +82,14 @@ class Side {
     }
     NicPort& port = device_.queue(0);
     if (options_.client && !connected_ && peer != nullptr) Connect(port.Now(), *peer);
-    for (uint32_t q = 1; q < device_.queues(); ++q) PollOther(device_.queue(q));
-    if (PollOnce(port, *endpoint_) == 0) sched_yield();
+    Poll();
     Completion completion;
     while (endpoint_->PollCompletion(completion)) Handle(port.Now(), completion);
     return true;
+  }
+  void Poll() {
+    for (uint32_t q = 1; q < device_.queues(); ++q) PollOther(device_.queue(q));
+    if (PollOnce(device_.queue(0), *endpoint_) == 0) sched_yield();
   }
   bool ended() const { return closed_ || !problem_.empty(); }
   const std::string& problem() const { return problem_; }
@@ -200,7 +203,7 @@ class Side {
   bool connected_ = false, opened_ = false, closing_ = false, closed_ = false;
   size_t sent_ = 0, received_ = 0;
   std::string problem_;
-  Deadline deadline_{60};
+  Deadline deadline_{20};
 };
 
 // Both sides in turn, on this thread; the problem of either, or "".

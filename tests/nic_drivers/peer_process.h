@@ -1,6 +1,7 @@
 // A second process that runs the other side of a test.
 #pragma once
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,8 +20,11 @@ namespace weir {
 // Forked at once, before DPDK starts in either process; works when told to. Gone with this object.
 class PeerProcess {
  public:
-  // `work` returns its problem or "". With a network of its own it sees no interface of ours.
-  explicit PeerProcess(const std::function<std::string()>& work, bool own_network = false) {
+  using Wanted = std::function<bool()>;
+  // `work` returns its problem or ""; it goes on while it is wanted. With a network of its own it
+  // sees no interface of ours.
+  explicit PeerProcess(const std::function<std::string(const Wanted&)>& work,
+                       bool own_network = false) {
     if (pipe(go_) != 0) std::abort();
     std::fflush(nullptr);
     pid_ = fork();
@@ -32,14 +36,17 @@ class PeerProcess {
     if (own_network && unshare(CLONE_NEWNET) != 0) _exit(2);
     char byte;
     if (read(go_[0], &byte, 1) != 1) _exit(2);  // the test gave up
-    const std::string problem = work();
+    const std::string problem = work([this] {
+      pollfd end = {.fd = go_[0], .events = POLLIN, .revents = 0};
+      return poll(&end, 1, 0) == 0;
+    });
     if (!problem.empty()) std::fprintf(stderr, "peer: %s\n", problem.c_str());
     std::fflush(nullptr);
     // As a process ends that was not forked from a test: DPDK's files go, too.
     std::exit(problem.empty() ? 0 : 1);
   }
   ~PeerProcess() {
-    close(go_[1]);
+    Stop();
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -51,8 +58,13 @@ class PeerProcess {
   void Go() {
     if (write(go_[1], "g", 1) != 1) std::abort();
   }
+  void Stop() {
+    if (go_[1] >= 0) close(go_[1]);
+    go_[1] = -1;
+  }
   // Its exit code; -1 when it does not end in time.
   int Wait() {
+    Stop();
     const Deadline deadline(60);
     int status = 0;
     while (!deadline.passed()) {
@@ -70,23 +82,27 @@ class PeerProcess {
   pid_t pid_ = 0;
 };
 
-// Opens a device and runs one side on it; the problem or "". `peer` only for the client.
-inline std::string RunSide(const DeviceOptions& options, Side::Options side,
-                           const std::string& peer = "",
-                           const std::function<std::string(const NicDevice&)>& after = {}) {
-  auto device = OpenDevice(options);
+// Opens a device and runs one side on it; the problem or "".
+struct SideRun {
+  DeviceOptions device;
+  Side::Options side{};
+  std::string peer{};                                    // of the client
+  PeerProcess::Wanted wanted{};                          // of the server: it answers while it is
+  std::function<std::string(const NicDevice&)> check{};  // at the end
+};
+inline std::string RunSide(const SideRun& run) {
+  auto device = OpenDevice(run.device);
   if (!device.ok()) return std::string(device.status().message());
   NetAddress remote;
-  if (side.client) remote = *ParseIp(peer);
-  std::string problem;
-  {
-    Side it(**device, side);
-    while (it.Turn(side.client ? &remote : nullptr)) {
-    }
-    problem = it.problem();
+  if (run.side.client) remote = *ParseIp(run.peer);
+  Side side(**device, run.side);
+  while (side.Turn(run.side.client ? &remote : nullptr)) {
   }
-  if (problem.empty() && after) problem = after(**device);
-  return problem;
+  // The last acknowledgement may be lost, and then the peer asks again.
+  const Deadline deadline(30);
+  while (run.wanted && run.wanted() && !deadline.passed()) side.Poll();
+  if (!side.problem().empty() || !run.check) return side.problem();
+  return run.check(**device);
 }
 
 }  // namespace weir

@@ -44,13 +44,23 @@ TEST(DpdkMemifTest, TwoProcessesExchangeMessages) {
   REQUIRE_PMD("memif");
   const std::string socket = "/tmp/" + Unique("weir_memif_") + ".sock";
   const std::string common = ",id=1,socket-abstract=no,socket=" + socket;
-  PeerProcess peer([&] {
-    return RunSide(Host(2, "dpdk:net_memif0,role=server" + common, 4200), {});
+  const auto run = [&](int host, const char* role) {
+    return SideRun{
+        .device = Host(host, absl::StrFormat("dpdk:net_memif0,role=%s%s", role, common), 4200)};
+  };
+  PeerProcess peer([&](const PeerProcess::Wanted& wanted) {
+    SideRun server = run(2, "server");
+    server.wanted = wanted;
+    return RunSide(server);
   });
   peer.Go();
-  EXPECT_EQ(RunSide(Host(1, "dpdk:net_memif0,role=client" + common, 4200), {.client = true},
-                    "10.1.0.2"),
-            "");
+  SideRun client = run(1, "client");
+  client.side.client = true;
+  client.peer = "10.1.0.2";
+  client.check = [](const NicDevice& device) -> std::string {
+    return device.counters().tx_copied == 0 ? "" : "payload was copied";
+  };
+  EXPECT_EQ(RunSide(client), "");
   EXPECT_EQ(peer.Wait(), 0);
   fs::remove(socket);
 }
@@ -67,8 +77,7 @@ class KernelDevices : public testing::Test {
   void JoinByVeth(PeerProcess& peer, int mtu = 1500) {
     const Deadline deadline(10);
     const std::string other = absl::StrFormat("/proc/%d/ns/net", peer.pid());
-    while (fs::read_symlink(other) == fs::read_symlink("/proc/self/ns/net") &&
-           !deadline.passed()) {
+    while (fs::read_symlink(other) == fs::read_symlink("/proc/self/ns/net") && !deadline.passed()) {
       sched_yield();
     }
     ASSERT_TRUE(Shell(absl::StrFormat(
@@ -84,7 +93,11 @@ class KernelDevices : public testing::Test {
       std::string text = device;
       return text.replace(text.find("%s"), 2, interface);
     };
-    PeerProcess peer([&] { return RunSide(Host(2, named("wb"), mtu), {}); }, true);
+    PeerProcess peer(
+        [&](const PeerProcess::Wanted& wanted) {
+          return RunSide({.device = Host(2, named("wb"), mtu), .wanted = wanted});
+        },
+        true);
     JoinByVeth(peer, mtu == 0 ? 1500 : static_cast<int>(mtu));
     const auto check = [&](const NicDevice& opened) -> std::string {
       const DeviceCounters c = opened.counters();
@@ -92,7 +105,11 @@ class KernelDevices : public testing::Test {
       if (c.buffers_in_use != 0) return absl::StrFormat("%d buffers in use", c.buffers_in_use);
       return "";
     };
-    EXPECT_EQ(RunSide(Host(1, named("wa"), mtu), {.client = true}, "10.1.0.2", check), "");
+    EXPECT_EQ(RunSide({.device = Host(1, named("wa"), mtu),
+                       .side = {.client = true},
+                       .peer = "10.1.0.2",
+                       .check = check}),
+              "");
     EXPECT_EQ(peer.Wait(), 0);
   }
 };
