@@ -18,6 +18,8 @@ namespace {
 constexpr uint32_t kTagBytes = 4;
 // Buffers beyond those in the descriptors: bursts, and the caches of two threads.
 constexpr uint32_t kSpareBuffers = 1024;
+// AF_XDP's rings to and from the kernel, whatever number of descriptors it is asked for.
+constexpr uint32_t kXdpRings = 2 * 2048;
 constexpr uint32_t kSteeringRing = 1024;  // a power of two
 
 // Neighbours answer in real time, whatever a port's clock shows.
@@ -84,7 +86,7 @@ absl::Status DpdkDevice::Set() {
                                      .vlan_insert = setup_.vlan_insert,
                                      .multi_segment = setup_.multi_segment,
                                      .rx_pool = rx_pools_[q],
-                                     .tx_pool = tx_pools_[q],
+                                     .tx_pool = setup_.one_pool ? rx_pools_[q] : tx_pools_[q],
                                      .attached = attached_pools_[q],
                                      .regions = regions_.get(),
                                      .steering = steering_};
@@ -99,9 +101,10 @@ absl::Status DpdkDevice::MakePools() {
       slots ? AfPacketSlot(setup_.mtu) : setup_.mtu + kEthernetBytes + kTagBytes;
   const auto frame = static_cast<uint16_t>(RTE_PKTMBUF_HEADROOM +
                                            std::max<uint32_t>(longest, RTE_MBUF_DEFAULT_DATAROOM));
-  const uint32_t rx = (setup_.by_reference ? 0u : setup_.rx_descriptors) + kSpareBuffers;
   const uint32_t tx =
       source_.tx_buffers > 0 ? source_.tx_buffers : setup_.tx_descriptors + kSpareBuffers;
+  uint32_t rx = (setup_.by_reference ? 0u : setup_.rx_descriptors) + kSpareBuffers;
+  if (setup_.one_pool) rx += kXdpRings + tx;
   const auto make = [&](uint32_t buffers, uint16_t room, std::vector<rte_mempool*>& pools) {
     absl::StatusOr<rte_mempool*> pool = MakePool(buffers, room, setup_.socket);
     if (pool.ok()) pools.push_back(*pool);
@@ -109,7 +112,9 @@ absl::Status DpdkDevice::MakePools() {
   };
   for (uint16_t q = 0; q < setup_.queues; ++q) {
     if (absl::Status status = make(rx, frame, rx_pools_); !status.ok()) return status;
-    if (absl::Status status = make(tx, frame, tx_pools_); !status.ok()) return status;
+    if (!setup_.one_pool) {
+      if (absl::Status status = make(tx, frame, tx_pools_); !status.ok()) return status;
+    }
     if (absl::Status status = make(tx, 0, attached_pools_); !status.ok()) return status;
   }
   return absl::OkStatus();

@@ -44,27 +44,29 @@ uint32_t WantedMtu(const EthSetup& setup, const rte_eth_dev_info& info, uint32_t
   return std::clamp(mtu == 0 ? kMtuDefault : mtu, kMtuMin, most);
 }
 
-absl::Status SetMtu(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
-  const bool any_length = TakesAnyLength(setup.driver);
-  const uint32_t most = any_length ? kMtuMax : std::min(MtuMax(info), kMtuMax);
+absl::Status ChooseMtu(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
+  const uint32_t most =
+      TakesAnyLength(setup.driver) ? kMtuMax : std::min<uint32_t>(MtuMax(info), kMtuMax);
   setup.mtu = asked != 0 ? asked : WantedMtu(setup, info, most);
-  if (setup.mtu < kMtuMin || setup.mtu > most) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("device %s: an MTU of %u is not possible; give one from %u to %u",
-                        setup.driver, setup.mtu, kMtuMin, most));
-  }
+  if (setup.mtu >= kMtuMin && setup.mtu <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("device %s: an MTU of %u is not possible; give one from %u to %u",
+                      setup.driver, setup.mtu, kMtuMin, most));
+}
+
+// The kernel's interface below, if there is one, must agree.
+absl::Status SetMtu(const EthSetup& setup, const rte_eth_dev_info& info) {
   const uint32_t interface = InterfaceMtu(info.if_index);
-  if (any_length) {
-    if (interface == 0 || interface == setup.mtu) return absl::OkStatus();
-    if (SetInterfaceMtu(info.if_index, setup.mtu)) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        absl::StrFormat("device %s: the interface does not take an MTU of %u; it has %u",
-                        setup.driver, setup.mtu, interface));
+  bool done = interface == setup.mtu;
+  if (!done && TakesAnyLength(setup.driver)) {
+    done = interface == 0 || SetInterfaceMtu(info.if_index, setup.mtu);
+  } else if (!done) {
+    const int error = rte_eth_dev_set_mtu(setup.ethdev, static_cast<uint16_t>(setup.mtu));
+    done = error == 0 || error == -ENOTSUP;
   }
-  const int error = rte_eth_dev_set_mtu(setup.ethdev, static_cast<uint16_t>(setup.mtu));
-  if (error == 0 || error == -ENOTSUP || interface == setup.mtu) return absl::OkStatus();
+  if (done) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
-      "device %s does not take an MTU of %u: %s", setup.driver, setup.mtu, rte_strerror(-error)));
+      "device %s does not take an MTU of %u; give a smaller one", setup.driver, setup.mtu));
 }
 
 void SetQueues(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
@@ -162,14 +164,16 @@ absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& opti
   }
   setup.driver = info.driver_name;
   setup.by_reference = setup.driver == "net_ring";
+  setup.one_pool = setup.driver == "net_af_xdp";
   setup.is_virtual =
       !std::filesystem::exists(std::string("/sys/bus/pci/devices/") + rte_dev_name(info.device));
   setup.socket = rte_eth_dev_socket_id(ethdev);
   SetQueues(setup, info, options.queues);
-  if (absl::Status status = SetMtu(setup, info, options.mtu); !status.ok()) return status;
+  if (absl::Status status = ChooseMtu(setup, info, options.mtu); !status.ok()) return status;
   const rte_eth_conf conf = MakeConf(setup, info, options.vlan);
   const int error = rte_eth_dev_configure(ethdev, setup.queues, setup.queues, &conf);
   if (error != 0) return Failed(setup, "configuring it", error);
+  if (absl::Status status = SetMtu(setup, info); !status.ok()) return status;
   setup.rx_descriptors = setup.tx_descriptors = kDescriptors;
   (void)rte_eth_dev_adjust_nb_rx_tx_desc(ethdev, &setup.rx_descriptors, &setup.tx_descriptors);
   CheckSocket(setup, CurrentNode());

@@ -1,9 +1,11 @@
 #include "nic_drivers/dpdk/explain.h"
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "nic_drivers/dpdk/host_facts.h"
 
@@ -43,7 +45,8 @@ absl::Status CheckPci(const DeviceName& device) {
 
 }  // namespace
 
-absl::Status ExplainStart(int error, const std::string& log) {
+absl::Status ExplainStart(int error, const std::string& log,
+                          const std::vector<std::string>& arguments) {
   if (Says(log, "Is another primary process running")) {
     return absl::AlreadyExistsError(
         "another process uses DPDK's file prefix; leave --file-prefix out, or give one that is not "
@@ -58,12 +61,11 @@ absl::Status ExplainStart(int error, const std::string& log) {
     return absl::PermissionDeniedError(absl::StrFormat(
         "DPDK may not open what it needs; run as root or give access to it: %s", LastLines(log)));
   }
-  if (Says(log, "invalid option") || Says(log, "unrecognized option") || Says(log, "Usage:") ||
-      Says(log, "Invalid 'command line' arguments")) {
+  // DPDK has printed its options, then.
+  if (error == EINVAL && !arguments.empty()) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "DPDK does not understand an argument passed on to it; `dpdk-testpmd --help` lists them: "
-        "%s",
-        LastLines(log)));
+        "DPDK does not understand the arguments passed on to it: %s; its options stand above",
+        absl::StrJoin(arguments, " ")));
   }
   return absl::InternalError(
       absl::StrFormat("DPDK does not start (%s): %s", ErrorText(error), LastLines(log)));
@@ -97,7 +99,7 @@ absl::Status ExplainAttach(const DeviceName& device, int error, const std::strin
         "<program>",
         device.name));
   }
-  if (Says(log, "no driver found") || (!device.pci && Says(log, "Driver not found"))) {
+  if (Says(log, "no driver found") || (!device.pci && Says(log, "failed to parse device"))) {
     return absl::NotFoundError(absl::StrFormat(
         "device %s: DPDK has no driver of that name; its drivers are packages named librte-net-*, "
         "or the name is misspelt",
