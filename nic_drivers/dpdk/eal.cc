@@ -1,10 +1,11 @@
 #include "nic_drivers/dpdk/eal.h"
 
-#include <rte_bus.h>
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_random.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -163,6 +164,9 @@ absl::Status StartEal(const DeviceName& device, const std::vector<std::string>& 
   // DPDK binds the thread that starts it to a core; threads are bound by their owner.
   cpu_set_t cpus;
   const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
+  // Seeded when its library was loaded: processes forked since would make up the same MAC
+  // addresses.
+  rte_srand(rte_rdtsc() ^ static_cast<uint64_t>(getpid()) << 32);
   const int result = rte_eal_init(static_cast<int>(argv.size()), argv.data());
   if (known) sched_setaffinity(0, sizeof cpus, &cpus);
   if (result < 0) return ExplainStart(rte_errno, TakeEalLog(), arguments);

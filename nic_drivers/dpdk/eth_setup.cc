@@ -1,5 +1,6 @@
 #include "nic_drivers/dpdk/eth_setup.h"
 
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
@@ -7,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/host_facts.h"
 
 namespace weir {
@@ -153,6 +155,33 @@ void CheckSocket(EthSetup& setup, int cores_socket) {
       setup.driver, setup.socket, cores_socket, setup.socket, setup.socket));
 }
 
+// A server takes clients once it has started, and turns away those that come earlier. A client does
+// not try again by itself.
+absl::Status StartMemifClient(uint16_t ethdev) {
+  constexpr int kTries = 50;
+  constexpr int kLooks = 20;
+  constexpr unsigned kMicros = 10'000;
+  for (int i = 0; i < kTries; ++i) {
+    const bool started = rte_eth_dev_start(ethdev) == 0;
+    for (int look = 0; look < kLooks; ++look) {
+      if (started && EthLinkUp(ethdev)) return absl::OkStatus();
+      rte_delay_us_sleep(kMicros);
+    }
+    if (started) (void)rte_eth_dev_stop(ethdev);
+  }
+  return absl::UnavailableError(
+      "nobody answers at the socket of this net_memif device; start the side with role=server, "
+      "with the same socket= and id=");
+}
+
+absl::Status Start(const EthSetup& setup, const std::string& device) {
+  const std::string role = ArgumentOf(device, "role");
+  const bool server = role == "server" || role == "master";
+  if (setup.driver == "net_memif" && !server) return StartMemifClient(setup.ethdev);
+  const int error = rte_eth_dev_start(setup.ethdev);
+  return error == 0 ? absl::OkStatus() : Failed(setup, "starting it", error);
+}
+
 }  // namespace
 
 absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& options) {
@@ -190,9 +219,7 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
     error = rte_eth_tx_queue_setup(setup.ethdev, q, setup.tx_descriptors, socket, nullptr);
     if (error != 0) return Failed(setup, "setting up a transmit queue", error);
   }
-  if (const int error = rte_eth_dev_start(setup.ethdev); error != 0) {
-    return Failed(setup, "starting it", error);
-  }
+  if (absl::Status status = Start(setup, options.device); !status.ok()) return status;
   // Neighbour discovery arrives by multicast.
   const bool v6 = options.address.find(':') != std::string::npos;
   if (v6 && rte_eth_allmulticast_enable(setup.ethdev) != 0) {
