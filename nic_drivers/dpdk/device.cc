@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/dma.h"
 #include "nic_drivers/dpdk/driver.h"
 #include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/pools.h"
@@ -64,6 +65,9 @@ absl::Status DpdkDevice::Set() {
   absl::StatusOr<Neighbours> neighbours = Neighbours::Create(subnet_, options_);
   if (!neighbours.ok()) return neighbours.status();
   neighbours_ = *std::move(neighbours);
+  rules_ = std::make_unique<FlowRules>();
+  // These share the interface with the kernel.
+  if (EthDriver(source_.ethdev).rfind("mlx", 0) == 0) rules_->Isolate(source_.ethdev);
   absl::StatusOr<EthSetup> setup = ConfigureEth(source_.ethdev, options_);
   if (!setup.ok()) return setup.status();
   setup_ = *std::move(setup);
@@ -71,8 +75,25 @@ absl::Status DpdkDevice::Set() {
   if (absl::Status status = MakePools(); !status.ok()) return status;
   if (absl::Status status = MakeSteering(); !status.ok()) return status;
   if (absl::Status status = StartEth(setup_, rx_pools_, options_); !status.ok()) return status;
+  if (absl::Status status = Steer(); !status.ok()) return status;
   ChooseMac();
+  MakePorts();
   buffers_idle_ = BuffersOut();
+  return absl::OkStatus();
+}
+
+absl::Status DpdkDevice::Steer() {
+  if (setup_.queues == 1 && !rules_->isolated()) return absl::OkStatus();
+  const bool v6 = subnet_.address.v6;
+  if (rules_->Install(setup_.ethdev, setup_.queues, v6, options_.vlan)) return absl::OkStatus();
+  if (!rules_->isolated()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "device %s shares its interface with the kernel and takes no flow rules, so that Weir would "
+      "receive nothing; update the NIC's firmware",
+      setup_.driver));
+}
+
+void DpdkDevice::MakePorts() {
   caps_.line_rate = setup_.line_rate;
   caps_.mtu = setup_.mtu;
   regions_ = std::make_unique<Regions>(setup_.queues);
@@ -92,7 +113,6 @@ absl::Status DpdkDevice::Set() {
                                      .steering = steering_};
     ports_.push_back(std::make_unique<DpdkPort>(config, clock));
   }
-  return absl::OkStatus();
 }
 
 absl::Status DpdkDevice::MakePools() {
@@ -148,6 +168,8 @@ void DpdkDevice::ChooseMac() {
 
 DpdkDevice::~DpdkDevice() {
   ports_.clear();
+  rules_.reset();
+  for (const auto& [base, size] : mapped_) UnmapForDevice(setup_.ethdev, base, size);
   (void)rte_eth_dev_stop(setup_.ethdev);
   (void)rte_eth_dev_close(setup_.ethdev);
   if (source_.detach) source_.detach();
@@ -213,9 +235,11 @@ std::vector<std::string> DpdkDevice::features() const {
                                   setup_.vlan_strip ? "the device" : "the core"));
   }
   if (setup_.queues > 1) {
+    const char* by_device = setup_.rss ? "a hash of the device" : "as the device likes";
     out.push_back(absl::StrFormat("steering: %s, then between queues by software",
-                                  setup_.rss ? "a hash of the device" : "as the device likes"));
+                                  rules_->installed() ? "flow rules" : by_device));
   }
+  if (rules_->isolated()) out.push_back("kernel: keeps the interface but for Weir's ports");
   return out;
 }
 
@@ -231,9 +255,25 @@ absl::Status DpdkDevice::Resolve(NetAddress& remote) {
 }
 
 absl::Status DpdkDevice::RegisterMemory(std::byte* base, size_t size) {
+  const bool maps = !setup_.is_virtual && setup_.multi_segment;
+  if (maps && !mapped_.contains(base)) {
+    if (absl::Status status = MapForDevice(setup_.ethdev, base, size); !status.ok()) return status;
+    mapped_[base] = size;
+  }
   return regions_->Add(base, size);
 }
 
-absl::Status DpdkDevice::UnregisterMemory(std::byte* base) { return regions_->Remove(base); }
+absl::Status DpdkDevice::UnregisterMemory(std::byte* base) {
+  absl::Status status = regions_->Remove(base);
+  if (absl::IsUnavailable(status)) {
+    for (const auto& port : ports_) port->AskForSentBuffers();
+  }
+  const auto found = mapped_.find(base);
+  if (status.ok() && found != mapped_.end()) {
+    UnmapForDevice(setup_.ethdev, base, found->second);
+    mapped_.erase(found);
+  }
+  return status;
+}
 
 }  // namespace weir

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/dma.h"
 #include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/host_facts.h"
 
@@ -200,6 +201,7 @@ absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& opti
   SetQueues(setup, info, options.queues);
   if (absl::Status status = ChooseMtu(setup, info, options.mtu); !status.ok()) return status;
   const rte_eth_conf conf = MakeConf(setup, info, options.vlan);
+  if (!setup.is_virtual && !ReadsByProcessAddress(ethdev)) setup.multi_segment = false;
   const int error = rte_eth_dev_configure(ethdev, setup.queues, setup.queues, &conf);
   if (error != 0) return Failed(setup, "configuring it", error);
   if (absl::Status status = SetMtu(setup, info); !status.ok()) return status;
@@ -228,6 +230,11 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
   SetLineRate(setup, options);
   CheckLink(setup);
   return absl::OkStatus();
+}
+
+std::string EthDriver(uint16_t ethdev) {
+  rte_eth_dev_info info;
+  return rte_eth_dev_info_get(ethdev, &info) == 0 ? info.driver_name : "";
 }
 
 bool EthLinkUp(uint16_t ethdev) {

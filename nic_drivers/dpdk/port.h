@@ -59,6 +59,8 @@ class DpdkPort final : public NicPort {
 
   const PortCounters& counters() const { return counters_; }
   NeighbourMail& mail() { return mail_; }
+  // From any thread: with its next poll the device is to give back what it has sent.
+  void AskForSentBuffers() { give_back_.store(true, std::memory_order_relaxed); }
 
  private:
   // Waiting for the device: a burst of frames, and some answers to neighbours.
@@ -84,6 +86,7 @@ class DpdkPort final : public NicPort {
   Sorter sorter_;
   PortCounters counters_;
   NeighbourMail mail_;
+  std::atomic<bool> give_back_{false};
   std::array<rte_mbuf*, kPending> pending_{};
   uint32_t pending_count_ = 0;
 };
