@@ -48,7 +48,7 @@ bool FlowRules::Isolate(uint16_t ethdev) {
 
 bool FlowRules::Install(uint16_t ethdev, uint16_t queues, bool v6, int vlan) {
   ethdev_ = ethdev;
-  for (uint16_t worker = 0; worker < kWorkerPorts; ++worker) {
+  for (uint16_t worker = 0; worker < kWorkersMax; ++worker) {
     const auto udp_port = static_cast<uint16_t>(kUdpPort + worker);
     rte_flow* rule = Rule(ethdev, udp_port, static_cast<uint16_t>(worker % queues), v6, vlan);
     if (rule == nullptr) {

@@ -17,5 +17,6 @@ void AddShowCommand(CLI::App& app, int& exit_code);
 void AddRunCommand(CLI::App& app, int& exit_code);
 void AddAbCommand(CLI::App& app, int& exit_code);
 void AddValidateCommand(CLI::App& app, int& exit_code);
+void AddDoctorCommand(CLI::App& app, int& exit_code);
 
 }  // namespace weir

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   weir::AddRunCommand(app, exit_code);
   weir::AddAbCommand(app, exit_code);
   weir::AddValidateCommand(app, exit_code);
+  weir::AddDoctorCommand(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
