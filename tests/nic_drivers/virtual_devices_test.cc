@@ -90,7 +90,7 @@ class KernelDevices : public testing::Test {
   // The same exchange over the two ends of a veth pair; `device` has %s for the interface.
   // `held`: frames sent whose buffers the device may keep until it sends again.
   void ExchangeOverVeth(const std::string& device, uint32_t mtu, bool in_place, int vlan = -1,
-                        uint64_t held = 0) {
+                        uint64_t held = 0, uint32_t queues = 1) {
     const auto named = [&](const std::string& interface) {
       std::string text = device;
       return text.replace(text.find("%s"), 2, interface);
@@ -98,6 +98,7 @@ class KernelDevices : public testing::Test {
     const auto host = [&](int number, const char* interface) {
       DeviceOptions options = Host(number, named(interface), mtu);
       options.vlan = vlan;
+      options.queues = queues;
       return options;
     };
     PeerProcess peer(
@@ -109,6 +110,8 @@ class KernelDevices : public testing::Test {
     const auto check = [&](const NicDevice& opened) -> std::string {
       const DeviceCounters c = opened.counters();
       if (in_place != (c.tx_copied == 0)) return absl::StrFormat("tx_copied is %d", c.tx_copied);
+      if (opened.queues() != queues) return "queues are missing";
+      if ((queues > 1) != (c.rx_steered > 0)) return absl::StrFormat("%d steered", c.rx_steered);
       if (c.buffers_in_use > held) return absl::StrFormat("%d buffers in use", c.buffers_in_use);
       return "";
     };
@@ -134,6 +137,12 @@ TEST_F(KernelDevices, AfPacketWithJumboFrames) {
 TEST_F(KernelDevices, AfPacketWithTagsThatTheDeviceWrites) {
   REQUIRE_PMD("af_packet");
   ExchangeOverVeth("dpdk:net_af_packet0,iface=%s", 0, true, 42);
+}
+
+// The kernel spreads flows over the queues as it likes; the driver mends it.
+TEST_F(KernelDevices, AfPacketWithSeveralQueues) {
+  REQUIRE_PMD("af_packet");
+  ExchangeOverVeth("dpdk:net_af_packet0,iface=%s", 0, true, -1, 0, 3);
 }
 
 TEST_F(KernelDevices, AfXdpOverVethBetweenNamespaces) {
