@@ -197,6 +197,7 @@ DeviceCounters DpdkDevice::counters() const {
     const PortCounters& c = port->counters();
     out.rx_packets += c.rx_packets;
     out.rx_bytes += c.rx_bytes;
+    out.rx_missed += c.rx_missed;
     out.rx_errors += c.rx_errors;
     out.rx_foreign += c.rx_foreign;
     out.rx_steered += c.rx_steered;
@@ -207,9 +208,10 @@ DeviceCounters DpdkDevice::counters() const {
   }
   rte_eth_stats stats{};
   if (rte_eth_stats_get(setup_.ethdev, &stats) == 0) {
-    out.rx_missed = stats.imissed + stats.rx_nombuf;
+    out.rx_missed += stats.imissed + stats.rx_nombuf;
     out.rx_errors += stats.ierrors;
-    out.tx_dropped += stats.oerrors;
+    // AF_XDP counts what it gives back, too, which is offered again.
+    if (!setup_.one_pool) out.tx_dropped += stats.oerrors;
   }
   const uint64_t buffers = BuffersOut();
   out.buffers_in_use = buffers > buffers_idle_ ? buffers - buffers_idle_ : 0;

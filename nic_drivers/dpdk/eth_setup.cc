@@ -227,6 +227,7 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
   if (v6 && rte_eth_allmulticast_enable(setup.ethdev) != 0) {
     (void)rte_eth_promiscuous_enable(setup.ethdev);
   }
+  (void)rte_eth_stats_reset(setup.ethdev);
   SetLineRate(setup, options);
   CheckLink(setup);
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "nic_drivers/dpdk/explain.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -92,7 +93,8 @@ absl::Status CheckBeforeAttach(const DeviceName& device) {
 }
 
 absl::Status ExplainAttach(const DeviceName& device, int error, const std::string& log) {
-  if (Says(log, "ermission denied") || Says(log, "not permitted")) {
+  const bool refused = std::abs(error) == EPERM || std::abs(error) == EACCES;
+  if (refused || Says(log, "ermission denied") || Says(log, "not permitted")) {
     return absl::PermissionDeniedError(absl::StrFormat(
         "device %s: permission denied; run as root, or give the program CAP_NET_RAW and "
         "CAP_NET_ADMIN (AF_XDP: CAP_BPF, too): sudo setcap cap_net_raw,cap_net_admin,cap_bpf+ep "

@@ -19,7 +19,8 @@ namespace weir {
 
 // Written by the thread that polls, read by any.
 struct PortCounters {
-  std::atomic<uint64_t> rx_packets{0}, rx_bytes{0}, rx_errors{0}, rx_foreign{0}, rx_steered{0};
+  std::atomic<uint64_t> rx_packets{0}, rx_bytes{0}, rx_missed{0}, rx_errors{0}, rx_foreign{0},
+      rx_steered{0};
   std::atomic<uint64_t> tx_packets{0}, tx_bytes{0}, tx_dropped{0}, tx_copied{0};
 };
 
@@ -89,6 +90,7 @@ class DpdkPort final : public NicPort {
   std::atomic<bool> give_back_{false};
   std::array<rte_mbuf*, kPending> pending_{};
   uint32_t pending_count_ = 0;
+  uint32_t lent_ = 0;  // by TxFrames, not yet back; room is kept for them
 };
 
 }  // namespace weir

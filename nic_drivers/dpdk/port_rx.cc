@@ -124,7 +124,7 @@ void DpdkPort::PassOn(rte_mbuf* mbuf, uint32_t queue) {
     Add(counters_.rx_steered, 1);
     return;
   }
-  Add(counters_.rx_errors, 1);
+  Add(counters_.rx_missed, 1);
   rte_pktmbuf_free(mbuf);
 }
 

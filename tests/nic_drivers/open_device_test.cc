@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/nic_drivers/peer_process.h"
 
 namespace weir {
@@ -74,6 +76,21 @@ TEST(OpenDeviceTest, AFilePrefixHasOneUser) {
   });
   auto device = OpenDevice(options);
   ASSERT_TRUE(device.ok()) << device.status().message();
+  peer.Go();
+  EXPECT_EQ(peer.Wait(), 0);
+  device->reset();
+  std::filesystem::remove_all("/var/run/dpdk/weir_test_" + std::to_string(getpid()));
+}
+
+TEST(OpenDeviceTest, AMissingPermissionIsNamed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give its permissions up";
+  PeerProcess peer([](const PeerProcess::Wanted&) -> std::string {
+    constexpr uid_t kNobody = 65534;
+    if (setresgid(kNobody, kNobody, kNobody) != 0) return "the group cannot be changed";
+    if (setresuid(kNobody, kNobody, kNobody) != 0) return "the user cannot be changed";
+    const std::string error = ErrorOf(Named("dpdk:net_af_packet0,iface=lo"));
+    return error.find("cap_net_raw") != std::string::npos ? "" : error;
+  });
   peer.Go();
   EXPECT_EQ(peer.Wait(), 0);
 }
