@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/dma.h"
 #include "nic_drivers/dpdk/driver.h"
 #include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/pools.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr uint32_t kTagBytes = 4;
 // Buffers beyond those in the descriptors: bursts, and the caches of two threads.
 constexpr uint32_t kSpareBuffers = 1024;
+// AF_XDP's rings to and from the kernel, whatever number of descriptors it is asked for.
+constexpr uint32_t kXdpRings = 2 * 2048;
 constexpr uint32_t kSteeringRing = 1024;  // a power of two
 
 // Neighbours answer in real time, whatever a port's clock shows.
@@ -62,6 +65,9 @@ absl::Status DpdkDevice::Set() {
   absl::StatusOr<Neighbours> neighbours = Neighbours::Create(subnet_, options_);
   if (!neighbours.ok()) return neighbours.status();
   neighbours_ = *std::move(neighbours);
+  rules_ = std::make_unique<FlowRules>();
+  // These share the interface with the kernel.
+  if (EthDriver(source_.ethdev).rfind("mlx", 0) == 0) rules_->Isolate(source_.ethdev);
   absl::StatusOr<EthSetup> setup = ConfigureEth(source_.ethdev, options_);
   if (!setup.ok()) return setup.status();
   setup_ = *std::move(setup);
@@ -69,8 +75,25 @@ absl::Status DpdkDevice::Set() {
   if (absl::Status status = MakePools(); !status.ok()) return status;
   if (absl::Status status = MakeSteering(); !status.ok()) return status;
   if (absl::Status status = StartEth(setup_, rx_pools_, options_); !status.ok()) return status;
+  if (absl::Status status = Steer(); !status.ok()) return status;
   ChooseMac();
+  MakePorts();
   buffers_idle_ = BuffersOut();
+  return absl::OkStatus();
+}
+
+absl::Status DpdkDevice::Steer() {
+  if (setup_.queues == 1 && !rules_->isolated()) return absl::OkStatus();
+  const bool v6 = subnet_.address.v6;
+  if (rules_->Install(setup_.ethdev, setup_.queues, v6, options_.vlan)) return absl::OkStatus();
+  if (!rules_->isolated()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "device %s shares its interface with the kernel and takes no flow rules, so that Weir would "
+      "receive nothing; update the NIC's firmware",
+      setup_.driver));
+}
+
+void DpdkDevice::MakePorts() {
   caps_.line_rate = setup_.line_rate;
   caps_.mtu = setup_.mtu;
   regions_ = std::make_unique<Regions>(setup_.queues);
@@ -84,13 +107,12 @@ absl::Status DpdkDevice::Set() {
                                      .vlan_insert = setup_.vlan_insert,
                                      .multi_segment = setup_.multi_segment,
                                      .rx_pool = rx_pools_[q],
-                                     .tx_pool = tx_pools_[q],
+                                     .tx_pool = setup_.one_pool ? rx_pools_[q] : tx_pools_[q],
                                      .attached = attached_pools_[q],
                                      .regions = regions_.get(),
                                      .steering = steering_};
     ports_.push_back(std::make_unique<DpdkPort>(config, clock));
   }
-  return absl::OkStatus();
 }
 
 absl::Status DpdkDevice::MakePools() {
@@ -99,9 +121,10 @@ absl::Status DpdkDevice::MakePools() {
       slots ? AfPacketSlot(setup_.mtu) : setup_.mtu + kEthernetBytes + kTagBytes;
   const auto frame = static_cast<uint16_t>(RTE_PKTMBUF_HEADROOM +
                                            std::max<uint32_t>(longest, RTE_MBUF_DEFAULT_DATAROOM));
-  const uint32_t rx = (setup_.by_reference ? 0u : setup_.rx_descriptors) + kSpareBuffers;
   const uint32_t tx =
       source_.tx_buffers > 0 ? source_.tx_buffers : setup_.tx_descriptors + kSpareBuffers;
+  uint32_t rx = (setup_.by_reference ? 0u : setup_.rx_descriptors) + kSpareBuffers;
+  if (setup_.one_pool) rx += kXdpRings + tx;
   const auto make = [&](uint32_t buffers, uint16_t room, std::vector<rte_mempool*>& pools) {
     absl::StatusOr<rte_mempool*> pool = MakePool(buffers, room, setup_.socket);
     if (pool.ok()) pools.push_back(*pool);
@@ -109,7 +132,9 @@ absl::Status DpdkDevice::MakePools() {
   };
   for (uint16_t q = 0; q < setup_.queues; ++q) {
     if (absl::Status status = make(rx, frame, rx_pools_); !status.ok()) return status;
-    if (absl::Status status = make(tx, frame, tx_pools_); !status.ok()) return status;
+    if (!setup_.one_pool) {
+      if (absl::Status status = make(tx, frame, tx_pools_); !status.ok()) return status;
+    }
     if (absl::Status status = make(tx, 0, attached_pools_); !status.ok()) return status;
   }
   return absl::OkStatus();
@@ -143,6 +168,8 @@ void DpdkDevice::ChooseMac() {
 
 DpdkDevice::~DpdkDevice() {
   ports_.clear();
+  rules_.reset();
+  for (const auto& [base, size] : mapped_) UnmapForDevice(setup_.ethdev, base, size);
   (void)rte_eth_dev_stop(setup_.ethdev);
   (void)rte_eth_dev_close(setup_.ethdev);
   if (source_.detach) source_.detach();
@@ -170,6 +197,7 @@ DeviceCounters DpdkDevice::counters() const {
     const PortCounters& c = port->counters();
     out.rx_packets += c.rx_packets;
     out.rx_bytes += c.rx_bytes;
+    out.rx_missed += c.rx_missed;
     out.rx_errors += c.rx_errors;
     out.rx_foreign += c.rx_foreign;
     out.rx_steered += c.rx_steered;
@@ -180,9 +208,10 @@ DeviceCounters DpdkDevice::counters() const {
   }
   rte_eth_stats stats{};
   if (rte_eth_stats_get(setup_.ethdev, &stats) == 0) {
-    out.rx_missed = stats.imissed + stats.rx_nombuf;
+    out.rx_missed += stats.imissed + stats.rx_nombuf;
     out.rx_errors += stats.ierrors;
-    out.tx_dropped += stats.oerrors;
+    // AF_XDP counts what it gives back, too, which is offered again.
+    if (!setup_.one_pool) out.tx_dropped += stats.oerrors;
   }
   const uint64_t buffers = BuffersOut();
   out.buffers_in_use = buffers > buffers_idle_ ? buffers - buffers_idle_ : 0;
@@ -208,9 +237,11 @@ std::vector<std::string> DpdkDevice::features() const {
                                   setup_.vlan_strip ? "the device" : "the core"));
   }
   if (setup_.queues > 1) {
+    const char* by_device = setup_.rss ? "a hash of the device" : "as the device likes";
     out.push_back(absl::StrFormat("steering: %s, then between queues by software",
-                                  setup_.rss ? "a hash of the device" : "as the device likes"));
+                                  rules_->installed() ? "flow rules" : by_device));
   }
+  if (rules_->isolated()) out.push_back("kernel: keeps the interface but for Weir's ports");
   return out;
 }
 
@@ -226,9 +257,25 @@ absl::Status DpdkDevice::Resolve(NetAddress& remote) {
 }
 
 absl::Status DpdkDevice::RegisterMemory(std::byte* base, size_t size) {
+  const bool maps = !setup_.is_virtual && setup_.multi_segment;
+  if (maps && !mapped_.contains(base)) {
+    if (absl::Status status = MapForDevice(setup_.ethdev, base, size); !status.ok()) return status;
+    mapped_[base] = size;
+  }
   return regions_->Add(base, size);
 }
 
-absl::Status DpdkDevice::UnregisterMemory(std::byte* base) { return regions_->Remove(base); }
+absl::Status DpdkDevice::UnregisterMemory(std::byte* base) {
+  absl::Status status = regions_->Remove(base);
+  if (absl::IsUnavailable(status)) {
+    for (const auto& port : ports_) port->AskForSentBuffers();
+  }
+  const auto found = mapped_.find(base);
+  if (status.ok() && found != mapped_.end()) {
+    UnmapForDevice(setup_.ethdev, base, found->second);
+    mapped_.erase(found);
+  }
+  return status;
+}
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 #include <rte_ring.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "nic_drivers/dpdk/eth_setup.h"
 #include "nic_drivers/dpdk/port.h"
 #include "nic_drivers/dpdk/regions.h"
+#include "nic_drivers/dpdk/steering.h"
 #include "nic_drivers/dpdk/threads.h"
 #include "nic_drivers/neighbours.h"
 
@@ -53,6 +55,8 @@ class DpdkDevice final : public NicDevice {
   absl::Status Set();
   absl::Status MakePools();
   absl::Status MakeSteering();
+  absl::Status Steer();
+  void MakePorts();
   void ChooseMac();
   uint64_t BuffersOut() const;
 
@@ -63,6 +67,8 @@ class DpdkDevice final : public NicDevice {
   PortCaps caps_;
   std::vector<rte_mempool*> rx_pools_, tx_pools_, attached_pools_;  // a queue
   std::vector<rte_ring*> steering_;                                 // a queue, if several
+  std::unique_ptr<FlowRules> rules_;
+  std::map<std::byte*, size_t> mapped_;  // memory that the device has access to
   std::unique_ptr<Regions> regions_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   uint64_t buffers_idle_ = 0;  // that the device holds while nothing is on its way

@@ -1,10 +1,11 @@
 #include "nic_drivers/dpdk/eal.h"
 
-#include <rte_bus.h>
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_random.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -66,9 +67,13 @@ void ChooseMemory(const std::vector<std::string>& user, Eal& eal, std::vector<st
     eal.memory = "memory: ordinary pages, as asked";
     return;
   }
+  // Whoever names a file prefix wants files of that name: for other processes, for instance.
+  const bool files = Has(user, {"--file-prefix"});
   if (FreeHugeBytes() >= kHugeBytesMin) {
     eal.memory = "memory: huge pages";
-    if (!Has(user, {"--in-memory", "--huge-dir", "--huge-unlink"})) argv.push_back("--in-memory");
+    if (!files && !Has(user, {"--in-memory", "--huge-dir", "--huge-unlink"})) {
+      argv.push_back("--in-memory");
+    }
     return;
   }
   eal.memory = absl::StrFormat("memory: ordinary pages, %d MB", kOrdinaryMegabytes);
@@ -76,7 +81,8 @@ void ChooseMemory(const std::vector<std::string>& user, Eal& eal, std::vector<st
       "there are no free huge pages, so ordinary ones are used, which costs speed and cannot serve "
       "NICs that write to memory by themselves; reserve some: echo 1024 | sudo tee "
       "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages");
-  argv.insert(argv.end(), {"--no-huge", "--no-shconf"});
+  argv.push_back("--no-huge");
+  if (!files && !Has(user, {"--no-shconf"})) argv.push_back("--no-shconf");
   if (!Has(user, {"-m"})) {
     argv.insert(argv.end(), {"-m", absl::StrFormat("%d", kOrdinaryMegabytes)});
   }
@@ -158,9 +164,12 @@ absl::Status StartEal(const DeviceName& device, const std::vector<std::string>& 
   // DPDK binds the thread that starts it to a core; threads are bound by their owner.
   cpu_set_t cpus;
   const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
+  // Seeded when its library was loaded: processes forked since would make up the same MAC
+  // addresses.
+  rte_srand(rte_rdtsc() ^ static_cast<uint64_t>(getpid()) << 32);
   const int result = rte_eal_init(static_cast<int>(argv.size()), argv.data());
   if (known) sched_setaffinity(0, sizeof cpus, &cpus);
-  if (result < 0) return ExplainStart(rte_errno, TakeEalLog());
+  if (result < 0) return ExplainStart(rte_errno, TakeEalLog(), arguments);
   eal.arguments = arguments;
   eal.runs = true;
   if (!Has(arguments, {"--file-prefix"})) std::atexit(RemoveRuntimeFiles);

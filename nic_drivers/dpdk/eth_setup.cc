@@ -1,5 +1,6 @@
 #include "nic_drivers/dpdk/eth_setup.h"
 
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
@@ -7,6 +8,8 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/dma.h"
+#include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/host_facts.h"
 
 namespace weir {
@@ -44,27 +47,29 @@ uint32_t WantedMtu(const EthSetup& setup, const rte_eth_dev_info& info, uint32_t
   return std::clamp(mtu == 0 ? kMtuDefault : mtu, kMtuMin, most);
 }
 
-absl::Status SetMtu(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
-  const bool any_length = TakesAnyLength(setup.driver);
-  const uint32_t most = any_length ? kMtuMax : std::min(MtuMax(info), kMtuMax);
+absl::Status ChooseMtu(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
+  const uint32_t most =
+      TakesAnyLength(setup.driver) ? kMtuMax : std::min<uint32_t>(MtuMax(info), kMtuMax);
   setup.mtu = asked != 0 ? asked : WantedMtu(setup, info, most);
-  if (setup.mtu < kMtuMin || setup.mtu > most) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("device %s: an MTU of %u is not possible; give one from %u to %u",
-                        setup.driver, setup.mtu, kMtuMin, most));
-  }
+  if (setup.mtu >= kMtuMin && setup.mtu <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("device %s: an MTU of %u is not possible; give one from %u to %u",
+                      setup.driver, setup.mtu, kMtuMin, most));
+}
+
+// The kernel's interface below, if there is one, must agree.
+absl::Status SetMtu(const EthSetup& setup, const rte_eth_dev_info& info) {
   const uint32_t interface = InterfaceMtu(info.if_index);
-  if (any_length) {
-    if (interface == 0 || interface == setup.mtu) return absl::OkStatus();
-    if (SetInterfaceMtu(info.if_index, setup.mtu)) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        absl::StrFormat("device %s: the interface does not take an MTU of %u; it has %u",
-                        setup.driver, setup.mtu, interface));
+  bool done = interface == setup.mtu;
+  if (!done && TakesAnyLength(setup.driver)) {
+    done = interface == 0 || SetInterfaceMtu(info.if_index, setup.mtu);
+  } else if (!done) {
+    const int error = rte_eth_dev_set_mtu(setup.ethdev, static_cast<uint16_t>(setup.mtu));
+    done = error == 0 || error == -ENOTSUP;
   }
-  const int error = rte_eth_dev_set_mtu(setup.ethdev, static_cast<uint16_t>(setup.mtu));
-  if (error == 0 || error == -ENOTSUP || interface == setup.mtu) return absl::OkStatus();
+  if (done) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
-      "device %s does not take an MTU of %u: %s", setup.driver, setup.mtu, rte_strerror(-error)));
+      "device %s does not take an MTU of %u; give a smaller one", setup.driver, setup.mtu));
 }
 
 void SetQueues(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
@@ -151,6 +156,33 @@ void CheckSocket(EthSetup& setup, int cores_socket) {
       setup.driver, setup.socket, cores_socket, setup.socket, setup.socket));
 }
 
+// A server takes clients once it has started, and turns away those that come earlier. A client does
+// not try again by itself.
+absl::Status StartMemifClient(uint16_t ethdev) {
+  constexpr int kTries = 50;
+  constexpr int kLooks = 20;
+  constexpr unsigned kMicros = 10'000;
+  for (int i = 0; i < kTries; ++i) {
+    const bool started = rte_eth_dev_start(ethdev) == 0;
+    for (int look = 0; look < kLooks; ++look) {
+      if (started && EthLinkUp(ethdev)) return absl::OkStatus();
+      rte_delay_us_sleep(kMicros);
+    }
+    if (started) (void)rte_eth_dev_stop(ethdev);
+  }
+  return absl::UnavailableError(
+      "nobody answers at the socket of this net_memif device; start the side with role=server, "
+      "with the same socket= and id=");
+}
+
+absl::Status Start(const EthSetup& setup, const std::string& device) {
+  const std::string role = ArgumentOf(device, "role");
+  const bool server = role == "server" || role == "master";
+  if (setup.driver == "net_memif" && !server) return StartMemifClient(setup.ethdev);
+  const int error = rte_eth_dev_start(setup.ethdev);
+  return error == 0 ? absl::OkStatus() : Failed(setup, "starting it", error);
+}
+
 }  // namespace
 
 absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& options) {
@@ -162,14 +194,17 @@ absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& opti
   }
   setup.driver = info.driver_name;
   setup.by_reference = setup.driver == "net_ring";
+  setup.one_pool = setup.driver == "net_af_xdp";
   setup.is_virtual =
       !std::filesystem::exists(std::string("/sys/bus/pci/devices/") + rte_dev_name(info.device));
   setup.socket = rte_eth_dev_socket_id(ethdev);
   SetQueues(setup, info, options.queues);
-  if (absl::Status status = SetMtu(setup, info, options.mtu); !status.ok()) return status;
+  if (absl::Status status = ChooseMtu(setup, info, options.mtu); !status.ok()) return status;
   const rte_eth_conf conf = MakeConf(setup, info, options.vlan);
+  if (!setup.is_virtual && !ReadsByProcessAddress(ethdev)) setup.multi_segment = false;
   const int error = rte_eth_dev_configure(ethdev, setup.queues, setup.queues, &conf);
   if (error != 0) return Failed(setup, "configuring it", error);
+  if (absl::Status status = SetMtu(setup, info); !status.ok()) return status;
   setup.rx_descriptors = setup.tx_descriptors = kDescriptors;
   (void)rte_eth_dev_adjust_nb_rx_tx_desc(ethdev, &setup.rx_descriptors, &setup.tx_descriptors);
   CheckSocket(setup, CurrentNode());
@@ -186,17 +221,21 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
     error = rte_eth_tx_queue_setup(setup.ethdev, q, setup.tx_descriptors, socket, nullptr);
     if (error != 0) return Failed(setup, "setting up a transmit queue", error);
   }
-  if (const int error = rte_eth_dev_start(setup.ethdev); error != 0) {
-    return Failed(setup, "starting it", error);
-  }
+  if (absl::Status status = Start(setup, options.device); !status.ok()) return status;
   // Neighbour discovery arrives by multicast.
   const bool v6 = options.address.find(':') != std::string::npos;
   if (v6 && rte_eth_allmulticast_enable(setup.ethdev) != 0) {
     (void)rte_eth_promiscuous_enable(setup.ethdev);
   }
+  (void)rte_eth_stats_reset(setup.ethdev);
   SetLineRate(setup, options);
   CheckLink(setup);
   return absl::OkStatus();
+}
+
+std::string EthDriver(uint16_t ethdev) {
+  rte_eth_dev_info info;
+  return rte_eth_dev_info_get(ethdev, &info) == 0 ? info.driver_name : "";
 }
 
 bool EthLinkUp(uint16_t ethdev) {

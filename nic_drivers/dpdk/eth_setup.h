@@ -17,6 +17,7 @@ struct EthSetup {
   std::string driver;  // DPDK's name of it: "net_memif", "mlx5_pci"
   bool is_virtual = false;
   bool by_reference = false;  // buffers change owner as they are: rings
+  bool one_pool = false;      // what it sends must be in the memory that it receives to
   uint16_t queues = 1;
   uint16_t rx_descriptors = 0;
   uint16_t tx_descriptors = 0;
@@ -37,6 +38,8 @@ absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& opti
 // A pool for the received frames of each queue.
 absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools,
                       const DeviceOptions& options);
+// DPDK's name of the device's driver.
+std::string EthDriver(uint16_t ethdev);
 bool EthLinkUp(uint16_t ethdev);
 
 }  // namespace weir

@@ -1,9 +1,12 @@
 #include "nic_drivers/dpdk/explain.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "nic_drivers/dpdk/host_facts.h"
 
@@ -43,7 +46,8 @@ absl::Status CheckPci(const DeviceName& device) {
 
 }  // namespace
 
-absl::Status ExplainStart(int error, const std::string& log) {
+absl::Status ExplainStart(int error, const std::string& log,
+                          const std::vector<std::string>& arguments) {
   if (Says(log, "Is another primary process running")) {
     return absl::AlreadyExistsError(
         "another process uses DPDK's file prefix; leave --file-prefix out, or give one that is not "
@@ -58,12 +62,11 @@ absl::Status ExplainStart(int error, const std::string& log) {
     return absl::PermissionDeniedError(absl::StrFormat(
         "DPDK may not open what it needs; run as root or give access to it: %s", LastLines(log)));
   }
-  if (Says(log, "invalid option") || Says(log, "unrecognized option") || Says(log, "Usage:") ||
-      Says(log, "Invalid 'command line' arguments")) {
+  // DPDK has printed its options, then.
+  if (error == EINVAL && !arguments.empty()) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "DPDK does not understand an argument passed on to it; `dpdk-testpmd --help` lists them: "
-        "%s",
-        LastLines(log)));
+        "DPDK does not understand the arguments passed on to it: %s; its options stand above",
+        absl::StrJoin(arguments, " ")));
   }
   return absl::InternalError(
       absl::StrFormat("DPDK does not start (%s): %s", ErrorText(error), LastLines(log)));
@@ -90,14 +93,15 @@ absl::Status CheckBeforeAttach(const DeviceName& device) {
 }
 
 absl::Status ExplainAttach(const DeviceName& device, int error, const std::string& log) {
-  if (Says(log, "ermission denied") || Says(log, "not permitted")) {
+  const bool refused = std::abs(error) == EPERM || std::abs(error) == EACCES;
+  if (refused || Says(log, "ermission denied") || Says(log, "not permitted")) {
     return absl::PermissionDeniedError(absl::StrFormat(
         "device %s: permission denied; run as root, or give the program CAP_NET_RAW and "
         "CAP_NET_ADMIN (AF_XDP: CAP_BPF, too): sudo setcap cap_net_raw,cap_net_admin,cap_bpf+ep "
         "<program>",
         device.name));
   }
-  if (Says(log, "no driver found") || (!device.pci && Says(log, "Driver not found"))) {
+  if (Says(log, "no driver found") || (!device.pci && Says(log, "failed to parse device"))) {
     return absl::NotFoundError(absl::StrFormat(
         "device %s: DPDK has no driver of that name; its drivers are packages named librte-net-*, "
         "or the name is misspelt",

@@ -19,7 +19,8 @@ namespace weir {
 
 // Written by the thread that polls, read by any.
 struct PortCounters {
-  std::atomic<uint64_t> rx_packets{0}, rx_bytes{0}, rx_errors{0}, rx_foreign{0}, rx_steered{0};
+  std::atomic<uint64_t> rx_packets{0}, rx_bytes{0}, rx_missed{0}, rx_errors{0}, rx_foreign{0},
+      rx_steered{0};
   std::atomic<uint64_t> tx_packets{0}, tx_bytes{0}, tx_dropped{0}, tx_copied{0};
 };
 
@@ -59,6 +60,8 @@ class DpdkPort final : public NicPort {
 
   const PortCounters& counters() const { return counters_; }
   NeighbourMail& mail() { return mail_; }
+  // From any thread: with its next poll the device is to give back what it has sent.
+  void AskForSentBuffers() { give_back_.store(true, std::memory_order_relaxed); }
 
  private:
   // Waiting for the device: a burst of frames, and some answers to neighbours.
@@ -84,8 +87,10 @@ class DpdkPort final : public NicPort {
   Sorter sorter_;
   PortCounters counters_;
   NeighbourMail mail_;
+  std::atomic<bool> give_back_{false};
   std::array<rte_mbuf*, kPending> pending_{};
   uint32_t pending_count_ = 0;
+  uint32_t lent_ = 0;  // by TxFrames, not yet back; room is kept for them
 };
 
 }  // namespace weir

@@ -24,7 +24,7 @@ void DpdkPort::Ask() {
 
 // Without room it is lost, as it might be on the wire: whoever asks repeats it.
 void DpdkPort::SendSmall(std::span<const std::byte> frame) {
-  if (pending_count_ == kPending) return;
+  if (pending_count_ + lent_ >= kPending) return;
   rte_mbuf* mbuf = rte_pktmbuf_alloc(config_.tx_pool);
   if (mbuf == nullptr) return;
   std::copy(frame.begin(), frame.end(), rte_pktmbuf_mtod(mbuf, std::byte*));

@@ -24,6 +24,10 @@ std::span<const std::byte> Head(rte_mbuf& mbuf) {
 }  // namespace
 
 size_t DpdkPort::RxBurst(std::span<Frame> out) {
+  if (give_back_.load(std::memory_order_relaxed)) {
+    give_back_.store(false, std::memory_order_relaxed);
+    (void)rte_eth_tx_done_cleanup(config_.ethdev, config_.queue, 0);
+  }
   if (mail_.questions.read_available() > 0) Ask();
   if (pending_count_ > 0) Flush();
   rte_mbuf* mbufs[kBurst];
@@ -120,7 +124,7 @@ void DpdkPort::PassOn(rte_mbuf* mbuf, uint32_t queue) {
     Add(counters_.rx_steered, 1);
     return;
   }
-  Add(counters_.rx_errors, 1);
+  Add(counters_.rx_missed, 1);
   rte_pktmbuf_free(mbuf);
 }
 

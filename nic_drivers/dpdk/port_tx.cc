@@ -25,12 +25,13 @@ DpdkPort::~DpdkPort() {
 size_t DpdkPort::TxFrames(std::span<Frame> out) {
   if (pending_count_ > 0) Flush();
   rte_mbuf* mbufs[kBurst];
-  size_t want = std::min({out.size(), kBurst, size_t{kPending} - pending_count_});
+  size_t want = std::min({out.size(), kBurst, size_t{kPending} - pending_count_ - lent_});
   // The pool gives all or nothing.
   while (want > 0 &&
          rte_pktmbuf_alloc_bulk(config_.tx_pool, mbufs, static_cast<unsigned>(want)) != 0) {
     want /= 2;
   }
+  lent_ += static_cast<uint32_t>(want);
   for (size_t i = 0; i < want; ++i) {
     out[i] = {.data = rte_pktmbuf_mtod(mbufs[i], std::byte*), .owner = mbufs[i]};
   }
@@ -38,6 +39,7 @@ size_t DpdkPort::TxFrames(std::span<Frame> out) {
 }
 
 void DpdkPort::TxBurst(std::span<const Frame> frames) {
+  lent_ = 0;
   for (const Frame& frame : frames) {
     auto* mbuf = static_cast<rte_mbuf*>(frame.owner);
     mbuf->data_len = static_cast<uint16_t>(frame.size);

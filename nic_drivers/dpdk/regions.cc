@@ -3,6 +3,7 @@
 #include <rte_malloc.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "absl/strings/str_format.h"
 
@@ -22,6 +23,12 @@ void Keep(void* /*memory*/, void* /*opaque*/) {}
 
 }  // namespace
 
+// Of closed devices, until nothing refers to them and the next device is closed.
+struct Regions::Retired {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<std::array<Region, kMax>>> regions;
+};
+
 Regions::Regions(uint32_t queues) : regions_(std::make_unique<std::array<Region, kMax>>()) {
   for (Region& region : *regions_) {
     region.infos.resize(queues);
@@ -37,7 +44,12 @@ Regions::Regions(uint32_t queues) : regions_(std::make_unique<std::array<Region,
 }
 
 Regions::~Regions() {
-  if (std::any_of(regions_->begin(), regions_->end(), InUse)) (void)regions_.release();
+  static Retired& retired = *new Retired;
+  const std::lock_guard lock(retired.mutex);
+  retired.regions.push_back(std::move(regions_));
+  std::erase_if(retired.regions, [](const auto& regions) {
+    return std::none_of(regions->begin(), regions->end(), InUse);
+  });
 }
 
 bool Regions::InUse(const Region& region) {

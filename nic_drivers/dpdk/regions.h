@@ -41,11 +41,12 @@ class Regions {
     const std::byte* owner = nullptr;  // base, until all references are gone
     std::vector<Info> infos;           // a queue; one reference is the region's own
   };
+  struct Retired;
   bool AttachTo(Region& region, uint32_t queue, const std::byte* payload, uint32_t size,
                 rte_mbuf& mbuf);
   static bool InUse(const Region& region);
 
-  // On the heap: where buffers still refer to regions of a closed device, it stays.
+  // On the heap: it outlives this object while buffers refer to it.
   std::unique_ptr<std::array<Region, kMax>> regions_;
   std::atomic<uint32_t> used_{1};  // regions from here on were never in use; 0 is the zeros
 };

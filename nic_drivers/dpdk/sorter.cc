@@ -57,7 +57,7 @@ Sorted Sorter::Sort(std::span<const std::byte> head, int stripped) const {
   if (protocol != kUdp || (!self_.v6 && Byte(ip) != 0x45) || !IsSelf(ip)) return out;
   const std::byte* udp = head.data() + udp_at;
   const int worker = Load16(udp + 2) - kUdpPort;
-  if (worker < 0 || worker >= kWorkerPorts) return out;
+  if (worker < 0 || worker >= static_cast<int>(kWorkersMax)) return out;
   out.kind = Arrival::kWeir;
   out.worker = static_cast<uint16_t>(worker);
   const std::byte* packet = udp + kUdpBytes;

@@ -9,14 +9,11 @@
 
 namespace weir {
 
-// Weir's UDP ports: kUdpPort and the worker's number.
-inline constexpr uint16_t kWorkerPorts = 64;
-
 enum class Arrival : uint8_t { kWeir, kNeighbour, kForeign };
 
 struct Sorted {
   Arrival kind = Arrival::kForeign;
-  uint16_t worker = 0;  // of Weir's frames: [0, kWorkerPorts)
+  uint16_t worker = 0;  // of Weir's frames: [0, kWorkersMax)
   uint32_t length = 0;  // what the IP header says that the frame is long; the rest is padding
   uint32_t header = 0;  // of Weir's data packets: bytes before the payload; else 0
   uint32_t ip_at = 0;   // of neighbour messages: where ARP or IPv6 begins

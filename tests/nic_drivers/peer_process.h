@@ -89,10 +89,12 @@ struct SideRun {
   std::string peer{};                                    // of the client
   PeerProcess::Wanted wanted{};                          // of the server: it answers while it is
   std::function<std::string(const NicDevice&)> check{};  // at the end
+  std::function<bool()> opened{};
 };
 inline std::string RunSide(const SideRun& run) {
   auto device = OpenDevice(run.device);
   if (!device.ok()) return std::string(device.status().message());
+  if (run.opened && !run.opened()) return "the network could not be set up";
   NetAddress remote;
   if (run.side.client) remote = *ParseIp(run.peer);
   Side side(**device, run.side);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "nic_drivers/dpdk/ring_pair.h"
 #include "tests/nic_drivers/exchange.h"
 
@@ -53,6 +55,28 @@ TEST(DpdkRingTest, MemoryThatIsNotRegisteredIsCopiedAndCounted) {
 TEST(DpdkRingTest, PayloadWithoutContentIsZerosAndNotCopied) {
   Pair pair = OpenPair(HostOptions(1), HostOptions(2));
   EXPECT_EQ(RunExchange(*pair.a, *pair.b, {.registered = false, .content = false}), "");
+  EXPECT_EQ(pair.a->counters().tx_copied, 0u);
+}
+
+// A thread a side, as deployed.
+TEST(DpdkRingTest, EachSideOnAThreadOfItsOwn) {
+  Pair pair = OpenPair(HostOptions(1), HostOptions(2));
+  const NetAddress server = pair.b->address();
+  std::string problems[2];
+  const auto run = [&](int i) {
+    NicDevice& device = i == 0 ? *pair.a : *pair.b;
+    device.EnterThread();
+    Side side(device, {.client = i == 0});
+    while (side.Turn(i == 0 ? &server : nullptr)) {
+    }
+    problems[i] = side.problem();
+    device.LeaveThread();
+  };
+  std::thread other(run, 1);
+  run(0);
+  other.join();
+  EXPECT_EQ(problems[0], "");
+  EXPECT_EQ(problems[1], "");
   EXPECT_EQ(pair.a->counters().tx_copied, 0u);
 }
 

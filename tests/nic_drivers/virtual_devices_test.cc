@@ -8,6 +8,10 @@
 #include "absl/strings/str_format.h"
 #include "tests/nic_drivers/peer_process.h"
 
+// libxdp keeps 80 bytes of each umem that DPDK's net_af_xdp gives back. Without the sanitizer
+// nobody asks for this.
+extern "C" const char* __lsan_default_suppressions() { return "leak:xsk_umem__create\n"; }
+
 namespace weir {
 namespace {
 
@@ -88,24 +92,34 @@ class KernelDevices : public testing::Test {
   }
 
   // The same exchange over the two ends of a veth pair; `device` has %s for the interface.
-  void ExchangeOverVeth(const std::string& device, uint32_t mtu, bool in_place) {
+  // `held`: frames sent whose buffers the device may keep until it sends again.
+  void ExchangeOverVeth(const std::string& device, uint32_t mtu, bool in_place, int vlan = -1,
+                        uint64_t held = 0, uint32_t queues = 1) {
     const auto named = [&](const std::string& interface) {
       std::string text = device;
       return text.replace(text.find("%s"), 2, interface);
     };
+    const auto host = [&](int number, const char* interface) {
+      DeviceOptions options = Host(number, named(interface), mtu);
+      options.vlan = vlan;
+      options.queues = queues;
+      return options;
+    };
     PeerProcess peer(
         [&](const PeerProcess::Wanted& wanted) {
-          return RunSide({.device = Host(2, named("wb"), mtu), .wanted = wanted});
+          return RunSide({.device = host(2, "wb"), .wanted = wanted});
         },
         true);
     JoinByVeth(peer, mtu == 0 ? 1500 : static_cast<int>(mtu));
     const auto check = [&](const NicDevice& opened) -> std::string {
       const DeviceCounters c = opened.counters();
       if (in_place != (c.tx_copied == 0)) return absl::StrFormat("tx_copied is %d", c.tx_copied);
-      if (c.buffers_in_use != 0) return absl::StrFormat("%d buffers in use", c.buffers_in_use);
+      if (opened.queues() != queues) return "queues are missing";
+      if ((queues > 1) != (c.rx_steered > 0)) return absl::StrFormat("%d steered", c.rx_steered);
+      if (c.buffers_in_use > held) return absl::StrFormat("%d buffers in use", c.buffers_in_use);
       return "";
     };
-    EXPECT_EQ(RunSide({.device = Host(1, named("wa"), mtu),
+    EXPECT_EQ(RunSide({.device = host(1, "wa"),
                        .side = {.client = true},
                        .peer = "10.1.0.2",
                        .check = check}),
@@ -124,9 +138,44 @@ TEST_F(KernelDevices, AfPacketWithJumboFrames) {
   ExchangeOverVeth("dpdk:net_af_packet0,iface=%s", 9000, true);
 }
 
+TEST_F(KernelDevices, AfPacketWithTagsThatTheDeviceWrites) {
+  REQUIRE_PMD("af_packet");
+  ExchangeOverVeth("dpdk:net_af_packet0,iface=%s", 0, true, 42);
+}
+
+// The kernel spreads flows over the queues as it likes; the driver mends it.
+TEST_F(KernelDevices, AfPacketWithSeveralQueues) {
+  REQUIRE_PMD("af_packet");
+  ExchangeOverVeth("dpdk:net_af_packet0,iface=%s", 0, true, -1, 0, 3);
+}
+
 TEST_F(KernelDevices, AfXdpOverVethBetweenNamespaces) {
   REQUIRE_PMD("af_xdp");
-  ExchangeOverVeth("dpdk:net_af_xdp0,iface=%s", 0, false);
+  ExchangeOverVeth("dpdk:net_af_xdp0,iface=%s", 0, false, -1, 32);
+}
+
+TEST_F(KernelDevices, TwoTapsOnABridge) {
+  REQUIRE_PMD("tap");
+  ASSERT_TRUE(Shell("ip link add br0 type bridge && ip link set br0 up"));
+  // The interface has the MAC address of the device behind it; a bridge would keep its frames.
+  const auto join = [](const char* interface, int host) {
+    return Shell(absl::StrFormat(
+        "ip link set %s address 02:00:00:00:00:%02d && ip link set %s master br0 && "
+        "ip link set %s up",
+        interface, host, interface, interface));
+  };
+  PeerProcess peer([&](const PeerProcess::Wanted& wanted) {
+    return RunSide({.device = Host(2, "dpdk:net_tap0,iface=tapb"), .wanted = wanted, .opened = [&] {
+                      return join("tapb", 2);
+                    }});
+  });
+  peer.Go();
+  EXPECT_EQ(RunSide({.device = Host(1, "dpdk:net_tap0,iface=tapa"),
+                     .side = {.client = true},
+                     .peer = "10.1.0.2",
+                     .opened = [&] { return join("tapa", 1); }}),
+            "");
+  EXPECT_EQ(peer.Wait(), 0);
 }
 
 }  // namespace
