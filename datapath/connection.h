@@ -76,6 +76,7 @@ struct Connection {
   Time retry_at = Time::Never();  // of open, accept or close
   Time give_up_at = Time::Never();
   int retries = 0;
+  int shrinks = 0;  // of payload_max, while opening
 
   // As it travels: rounded up once, not with each grant.
   uint32_t granted_units() const {

@@ -6,6 +6,7 @@
 namespace weir {
 namespace {
 
+constexpr int kSizesTried = 8;     // in the time that an open may take
 constexpr int kRetryShiftMax = 8;  // the interval of opens and closes grows to 2^8 times the first
 
 // The next smaller payload that networks are configured for; 1408 fits an MTU of 1500 with
@@ -51,7 +52,7 @@ Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding)
   c.Renew(shared_);
   c.active = c.confirmed = false;
   c.granted = 0;
-  c.retries = 0;
+  c.retries = c.shrinks = 0;
   c.control = 0;
   c.telemetry = c.payload_crc = c.full_size = false;
   c.scheduler = 0;
@@ -193,9 +194,12 @@ void Endpoint::Retry(Time now, Connection& c) {
   const bool opening = c.state == ConnectionState::kOpening;
   const bool closing = c.state == ConnectionState::kClosing;
   QueueControl(c, opening ? kSendOpen : closing ? kSendClose : kSendAccept);
-  // Two opens without an answer: perhaps there is a link on the way that they do not fit.
-  if (opening && c.full_size && c.retries > 0 && c.retries % 2 == 0) {
+  // No answer to opens for a while: perhaps there is a link on the way that they do not fit. A peer
+  // that is merely busy answers before.
+  const Duration waited = now - (c.give_up_at - config_.open_timeout);
+  if (opening && c.full_size && waited >= (c.shrinks + 1) * config_.open_timeout / kSizesTried) {
     c.payload_max = SmallerPayload(c.payload_max);
+    ++c.shrinks;
   }
   const int shift = std::min(c.retries++, kRetryShiftMax);
   c.retry_at = now + config_.rto_min * (int64_t{1} << shift);

@@ -123,6 +123,7 @@ EndpointConfig Context::EndpointFor(uint32_t worker) const {
   c.payload_max = o.payload;
   c.verify_payload = true;
   c.payload_crc = o.payload_crc;
+  c.rto_min = o.rto_min;
   c.open_timeout = o.open_timeout;
   c.patience = o.patience;
   c.keepalive = o.keepalive;

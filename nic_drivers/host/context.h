@@ -47,6 +47,7 @@ struct ContextOptions {
   uint16_t payload = 0;            // bytes a packet; 0: the most that the device's MTU takes
   bool payload_crc = false;        // CRC-32C over payloads, too
 
+  Duration rto_min = Millis(1);  // shortest time-out; a host that shares its cores needs some time
   Duration open_timeout = Seconds(2);
   Duration patience = Seconds(5);   // without a word before a peer counts as gone
   Duration keepalive = Seconds(1);  // a silent peer is asked so often; 0: never

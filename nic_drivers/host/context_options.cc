@@ -70,10 +70,12 @@ void ReadNetwork(TableReader& r, ContextOptions& out) {
   }
   out.payload = static_cast<uint16_t>(payload.count());
   r.Bool("payload_crc", out.payload_crc);
+  r.Time("rto_min", out.rto_min);
   r.Time("open_timeout", out.open_timeout);
   r.Time("patience", out.patience);
   r.Time("keepalive", out.keepalive);
   if (out.base_rtt <= Duration(0)) r.FailKey("base_rtt", "must be above 0");
+  if (out.rto_min <= Duration(0)) r.FailKey("rto_min", "must be above 0");
   if (out.open_timeout <= Duration(0)) r.FailKey("open_timeout", "must be above 0");
   r.Finish();
 }

@@ -49,8 +49,8 @@ int Tell(weir_context* c, const absl::Status& status) {
 }
 
 weir_context* Open(const absl::StatusOr<weir::ContextOptions>& options, char* error, size_t size) {
-  absl::StatusOr<std::unique_ptr<Context>> context = options.status();
-  if (options.ok()) context = Context::Open(*options);
+  absl::StatusOr<std::unique_ptr<Context>> context =
+      options.ok() ? Context::Open(*options) : options.status();
   if (context.ok()) return new weir_context{*std::move(context), ""};
   if (error != nullptr && size > 0) {
     std::snprintf(error, size, "%s", std::string(context.status().message()).c_str());

@@ -42,6 +42,7 @@ int Measure(const Arguments& a, Context& context, const std::string& remote,
   PerfPlan plan = a.plan;
   std::vector<PerfResult> results;
   std::printf("%s", PerfHeading(plan, a.gbits).c_str());
+  std::fflush(stdout);
   for (uint64_t size = a.all_sizes ? 2 : plan.length; size <= (a.all_sizes ? kAllSizesMax : size);
        size *= 2) {
     plan.length = static_cast<uint32_t>(size);

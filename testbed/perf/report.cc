@@ -66,7 +66,8 @@ std::string PerfNotes(const PerfResult& r) {
   }
   const Counters& n = r.counters;
   text += absl::StrFormat(
-      "packets %d, retransmitted %d (spurious %d), time-outs %d, marks echoed %d, host stalls %d\n",
+      "packets %d, retransmitted %d, judged lost and yet arrived %d, time-outs %d, marks echoed "
+      "%d, host stalls %d\n",
       n.data_packets_sent, n.retransmitted_packets, n.spurious_retransmissions, n.timeouts,
       n.marks_echoed, n.host_stalls);
   text +=

@@ -148,7 +148,7 @@ TEST(EndpointTest, TheOpenFindsThePayloadThatFitsTheWay) {
       return Fate{.copies = s.from == narrow && s.info.packet.size() > 1500 ? 0 : 1};
     });
     const WireId id = pipe.Open(kNone);
-    pipe.RunFor(Millis(20));
+    pipe.RunFor(Millis(900));
     EXPECT_EQ(pipe.Count(0, Event::kOpened), 1);
     EXPECT_EQ(pipe.Count(1, Event::kAccepted), 1);
     ASSERT_NE(pipe[0].Find(id), nullptr);
