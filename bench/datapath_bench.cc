@@ -170,7 +170,7 @@ std::optional<double> TestpmdNanos() {
   const std::string command =
       "timeout -s INT 4 dpdk-testpmd -l 0,1 --no-huge -m 128 --no-pci --file-prefix weirbench" +
       std::to_string(getpid()) +
-      " --vdev net_null0 --vdev net_null1 -- --no-mlockall --auto-start --stats-period 1 "
+      " --vdev net_null0 --vdev net_null1 -- --no-mlockall --total-num-mbufs=8192 --auto-start --stats-period 1 "
       "--forward-mode=io </dev/null 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return std::nullopt;

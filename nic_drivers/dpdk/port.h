@@ -68,8 +68,8 @@ class DpdkPort final : public NicPort {
   static constexpr uint32_t kPending = 2 * kBurst;
 
   // Each returns whether `out` was filled; if not the buffer is taken care of.
-  bool Receive(rte_mbuf* mbuf, Time now, Frame& out);
-  bool Lend(rte_mbuf* mbuf, uint32_t header, Time now, Frame& out);
+  bool Receive(rte_mbuf* mbuf, Time arrived, Frame& out);
+  bool Lend(rte_mbuf* mbuf, uint32_t header, Time arrived, Frame& out);
   void PassOn(rte_mbuf* mbuf, uint32_t queue);
   bool HandleNeighbour(std::span<const std::byte> frame, uint32_t ip_at);
   void Ask();
@@ -77,6 +77,7 @@ class DpdkPort final : public NicPort {
   rte_mbuf* Linear(rte_mbuf* mbuf);
   void Trim(rte_mbuf& mbuf, uint32_t length);
 
+  void TakeAttached(std::span<const Frame> frames);
   bool AddPayload(rte_mbuf& mbuf, const Frame& frame);
   bool CopyPayload(rte_mbuf& mbuf, const Frame& frame);
   bool AddTag(rte_mbuf& mbuf);
@@ -90,6 +91,9 @@ class DpdkPort final : public NicPort {
   std::atomic<bool> give_back_{false};
   std::array<rte_mbuf*, kPending> pending_{};
   uint32_t pending_count_ = 0;
+  std::array<rte_mbuf*, kBurst> attached_{};  // for payloads of the burst under way
+  uint32_t attached_count_ = 0;
+  Time polled_{};      // the latest
   uint32_t lent_ = 0;  // by TxFrames, not yet back; room is kept for them
 };
 

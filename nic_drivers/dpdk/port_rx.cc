@@ -9,6 +9,9 @@
 namespace weir {
 namespace {
 
+// Longer without a poll is a host stall.
+constexpr Duration kPollGap = Micros(50);
+
 int StrippedTag(const rte_mbuf& mbuf) {
   return (mbuf.ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? mbuf.vlan_tci : -1;
 }
@@ -42,17 +45,20 @@ size_t DpdkPort::RxBurst(std::span<Frame> out) {
   const uint16_t got =
       static_cast<uint16_t>(passed + rte_eth_rx_burst(config_.ethdev, config_.queue, mbufs + passed,
                                                       static_cast<uint16_t>(want - passed)));
-  if (got == 0) return 0;
   const Time now = clock_.Now();
+  // What came while nobody polled may have come at any time of it.
+  const Time arrived = now - polled_ > kPollGap ? polled_ : now;
+  polled_ = now;
+  if (got == 0) return 0;
   for (uint16_t i = 0; i < got; ++i) {
     if (i + 1 < got) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 1], void*));
-    if (Receive(mbufs[i], now, out[filled])) ++filled;
+    if (Receive(mbufs[i], arrived, out[filled])) ++filled;
   }
   if (pending_count_ > 0) Flush();  // answers to neighbours
   return filled;
 }
 
-bool DpdkPort::Receive(rte_mbuf* mbuf, Time now, Frame& out) {
+bool DpdkPort::Receive(rte_mbuf* mbuf, Time arrived, Frame& out) {
   const Sorted sorted = sorter_.Sort(Head(*mbuf), StrippedTag(*mbuf));
   if (sorted.kind != Arrival::kWeir) {
     const bool known =
@@ -76,10 +82,10 @@ bool DpdkPort::Receive(rte_mbuf* mbuf, Time now, Frame& out) {
   Add(counters_.rx_packets, 1);
   Add(counters_.rx_bytes, mbuf->pkt_len);
   if (mbuf->pkt_len > sorted.length) Trim(*mbuf, sorted.length);
-  return Lend(mbuf, sorted.header, now, out);
+  return Lend(mbuf, sorted.header, arrived, out);
 }
 
-bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Time now, Frame& out) {
+bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Time arrived, Frame& out) {
   const bool apart = mbuf->nb_segs == 2 && mbuf->data_len == header;
   if (mbuf->nb_segs > 1 && !apart) {
     mbuf = Linear(mbuf);
@@ -87,7 +93,7 @@ bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Time now, Frame& out) {
   }
   out = {.data = rte_pktmbuf_mtod(mbuf, std::byte*),
          .size = mbuf->data_len,
-         .rx_time = now,
+         .rx_time = arrived,
          .owner = mbuf};
   if (apart) {
     out.payload = rte_pktmbuf_mtod(mbuf->next, const std::byte*);
@@ -146,7 +152,9 @@ rte_mbuf* DpdkPort::Linear(rte_mbuf* mbuf) {
 }
 
 void DpdkPort::Release(std::span<const Frame> frames) {
-  for (const Frame& frame : frames) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame.owner));
+  rte_mbuf* mbufs[kBurst];
+  for (size_t i = 0; i < frames.size(); ++i) mbufs[i] = static_cast<rte_mbuf*>(frames[i].owner);
+  rte_pktmbuf_free_bulk(mbufs, static_cast<unsigned>(frames.size()));
 }
 
 }  // namespace weir

@@ -16,7 +16,7 @@ constexpr uint32_t kMacBytes = 12;
 }  // namespace
 
 DpdkPort::DpdkPort(const Config& config, const TscClock& clock)
-    : config_(config), clock_(clock), sorter_(config.self, config.vlan) {}
+    : config_(config), clock_(clock), sorter_(config.self, config.vlan), polled_(clock_.Now()) {}
 
 DpdkPort::~DpdkPort() {
   for (uint32_t i = 0; i < pending_count_; ++i) rte_pktmbuf_free(pending_[i]);
@@ -40,6 +40,7 @@ size_t DpdkPort::TxFrames(std::span<Frame> out) {
 
 void DpdkPort::TxBurst(std::span<const Frame> frames) {
   lent_ = 0;
+  TakeAttached(frames);
   for (const Frame& frame : frames) {
     auto* mbuf = static_cast<rte_mbuf*>(frame.owner);
     mbuf->data_len = static_cast<uint16_t>(frame.size);
@@ -52,18 +53,29 @@ void DpdkPort::TxBurst(std::span<const Frame> frames) {
     }
     pending_[pending_count_++] = mbuf;
   }
+  if (attached_count_ > 0) rte_pktmbuf_free_bulk(attached_.data(), attached_count_);
   if (pending_count_ > 0) Flush();
+}
+
+// Buffers for all payloads of a burst at once, or none: then they are copied.
+void DpdkPort::TakeAttached(std::span<const Frame> frames) {
+  attached_count_ = 0;
+  if (!config_.multi_segment) return;
+  for (const Frame& frame : frames) attached_count_ += frame.payload_size > 0 ? 1 : 0;
+  if (attached_count_ == 0) return;
+  if (rte_pktmbuf_alloc_bulk(config_.attached, attached_.data(), attached_count_) != 0) {
+    attached_count_ = 0;
+  }
 }
 
 bool DpdkPort::AddPayload(rte_mbuf& mbuf, const Frame& frame) {
   if (frame.payload_size == 0) return true;
-  if (!config_.multi_segment) return CopyPayload(mbuf, frame);
-  rte_mbuf* apart = rte_pktmbuf_alloc(config_.attached);
-  if (apart == nullptr) return CopyPayload(mbuf, frame);
+  if (attached_count_ == 0) return CopyPayload(mbuf, frame);
+  rte_mbuf* apart = attached_[attached_count_ - 1];
   if (!config_.regions->Attach(config_.queue, frame.payload, frame.payload_size, *apart)) {
-    rte_pktmbuf_free(apart);
     return CopyPayload(mbuf, frame);
   }
+  --attached_count_;
   mbuf.next = apart;
   mbuf.nb_segs = 2;
   mbuf.pkt_len += frame.payload_size;

@@ -18,12 +18,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr auto kPause = std::chrono::microseconds(200);  // between two looks while waiting
-// IP, UDP and Weir's headers of a data packet, with what telemetry may add.
-constexpr uint32_t kOverhead = 40 + kUdpBytes + kDataHeaderBytes + kTelemetryBytes;
-
-// The payload that networks are configured for: the largest power of two that fits, or all of it.
-uint16_t PayloadFor(uint32_t mtu) {
-  const uint32_t most = mtu > kOverhead + kPayloadMin ? mtu - kOverhead : kPayloadMin;
+// The largest payload that networks are configured for and that fits.
+uint16_t PayloadFor(uint32_t mtu, uint32_t headers) {
+  const uint32_t most = mtu > headers + kPayloadMin ? mtu - headers : kPayloadMin;
   uint32_t payload = kPayloadMin;
   for (const uint32_t size : {512u, 1024u, 1408u, 2048u, 4096u, 8192u}) {
     if (size <= most) payload = size;
@@ -82,7 +79,9 @@ absl::StatusOr<std::unique_ptr<Context>> Context::Open(const ContextOptions& opt
 Context::Context(const ContextOptions& options, std::unique_ptr<NicDevice> device)
     : options_(options), device_(std::move(device)) {
   if (options_.binding.cc == nullptr) options_.binding = DefaultBinding();
-  if (options_.payload == 0) options_.payload = PayloadFor(device_->caps().mtu);
+  if (options_.payload > 0) return;
+  const uint32_t headers = DataOverhead(device_->address().v6, options.telemetry);
+  options_.payload = PayloadFor(device_->caps().mtu, headers - kEthernetBytes - kFcsBytes);
 }
 
 Context::~Context() {

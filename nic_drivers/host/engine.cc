@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -173,6 +174,8 @@ void Engine::Stop() {
 }
 
 void Engine::Run(Worker& worker) {
+  // Sleeps end in time; without it the kernel may add 50 us.
+  if (config_.idle_sleep) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   if (config_.thread_begins != nullptr) config_.thread_begins();
   uint64_t begin = Cycles();
   while (running_.load(std::memory_order_relaxed)) {

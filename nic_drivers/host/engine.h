@@ -67,7 +67,7 @@ struct EngineConfig {
   uint32_t threads = 1;     // [1, 64]
   std::vector<int> cores;   // where they run, in turn; empty: as the process is bound
   bool idle_sleep = false;  // sleep while nothing is due, up to idle_sleep_max
-  Duration idle_sleep_max = Micros(50);
+  Duration idle_sleep_max = Micros(20);
   uint32_t ring = 4096;  // postings and completions of a channel; a power of two
   // Run on each thread before its first poll and after its last; a driver may need to know it.
   std::function<void()> thread_begins{};

@@ -184,10 +184,10 @@ TEST(HostsTest, NobodyThereIsAnErrorWithItsReason) {
 }
 
 TEST(HostsTest, BothEndsInOneProcessOverRings) {
-  Program perf({WEIR_PROGRAM, "perf", "bw", "ring", "-n", "500", "--idle-sleep", "--cc", "swift",
+  Program perf({WEIR_PROGRAM, "perf", "bw", "ring", "-n", "500", "--idle-sleep", "--cc", "dctcp",
                 "--lb", "oblivious"});
   EXPECT_EQ(perf.Wait(), 0) << perf.output();
-  EXPECT_THAT(perf.output(), HasSubstr("swift over oblivious"));
+  EXPECT_THAT(perf.output(), HasSubstr("dctcp over oblivious"));
 }
 
 }  // namespace
