@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
 
 #include "cc_algos/registry.h"
 #include "lb_policies/registry.h"
@@ -217,6 +219,25 @@ cc_params = { base_target = "30us" }
   EXPECT_EQ(options->base_rtt, Micros(12));
   EXPECT_STREQ(options->binding.cc->name, "swift");
   EXPECT_TRUE(options->listen);
+}
+
+TEST(ContextOptionsTest, TheFileInTheDocumentationIsOne) {
+  std::ifstream in(WEIR_SOURCE_DIR "/docs/hosts.md");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const size_t begin = text.find("```toml\n") + 8;
+  const absl::StatusOr<ContextOptions> options =
+      ParseContext(text.substr(begin, text.find("```", begin) - begin), "hosts.md");
+  ASSERT_TRUE(options.ok()) << options.status().message();
+  // It says what is the default anyway, where there is one.
+  const ContextOptions none;
+  EXPECT_EQ(options->base_rtt, none.base_rtt);
+  EXPECT_EQ(options->rto_min, none.rto_min);
+  EXPECT_EQ(options->open_timeout, none.open_timeout);
+  EXPECT_EQ(options->patience, none.patience);
+  EXPECT_EQ(options->keepalive, none.keepalive);
+  EXPECT_EQ(options->connections_max, none.connections_max);
+  EXPECT_EQ(options->messages_max, none.messages_max);
+  EXPECT_EQ(options->regions_max, none.regions_max);
 }
 
 TEST(ContextOptionsTest, AMistakeIsNamedWithItsPlace) {
