@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/buffers.h"
 #include "nic_drivers/dpdk/dma.h"
 #include "nic_drivers/dpdk/driver.h"
 #include "nic_drivers/dpdk/eal.h"
@@ -175,7 +176,7 @@ DpdkDevice::~DpdkDevice() {
   if (source_.detach) source_.detach();
   for (rte_ring* ring : steering_) {
     void* mbuf = nullptr;
-    while (rte_ring_dequeue(ring, &mbuf) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(mbuf));
+    while (rte_ring_dequeue(ring, &mbuf) == 0) FreeBuffer(static_cast<rte_mbuf*>(mbuf));
     rte_ring_free(ring);
   }
   for (auto* pools : {&rx_pools_, &tx_pools_, &attached_pools_}) {

@@ -1,6 +1,7 @@
 // DpdkPort: questions and answers about addresses, between the poll thread and the wire.
 #include <algorithm>
 
+#include "nic_drivers/dpdk/buffers.h"
 #include "nic_drivers/dpdk/port.h"
 #include "nic_drivers/neighbour_frames.h"
 
@@ -25,7 +26,7 @@ void DpdkPort::Ask() {
 // Without room it is lost, as it might be on the wire: whoever asks repeats it.
 void DpdkPort::SendSmall(std::span<const std::byte> frame) {
   if (pending_count_ + lent_ >= kPending) return;
-  rte_mbuf* mbuf = rte_pktmbuf_alloc(config_.tx_pool);
+  rte_mbuf* mbuf = AllocBuffer(config_.tx_pool);
   if (mbuf == nullptr) return;
   std::copy(frame.begin(), frame.end(), rte_pktmbuf_mtod(mbuf, std::byte*));
   mbuf->data_len = static_cast<uint16_t>(frame.size());
@@ -33,7 +34,7 @@ void DpdkPort::SendSmall(std::span<const std::byte> frame) {
   if (AddTag(*mbuf)) {
     pending_[pending_count_++] = mbuf;
   } else {
-    rte_pktmbuf_free(mbuf);
+    FreeBuffer(mbuf);
   }
 }
 

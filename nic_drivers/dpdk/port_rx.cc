@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nic_drivers/dpdk/buffers.h"
 #include "nic_drivers/dpdk/counting.h"
 #include "nic_drivers/dpdk/port.h"
 
@@ -45,6 +46,7 @@ size_t DpdkPort::RxBurst(std::span<Frame> out) {
   const uint16_t got =
       static_cast<uint16_t>(passed + rte_eth_rx_burst(config_.ethdev, config_.queue, mbufs + passed,
                                                       static_cast<uint16_t>(want - passed)));
+  TakeOver(mbufs, got);
   const Time now = clock_.Now();
   // What came while nobody polled may have come at any time of it.
   const Time arrived = now - polled_ > kPollGap ? polled_ : now;
@@ -64,12 +66,12 @@ bool DpdkPort::Receive(rte_mbuf* mbuf, Time arrived, Frame& out) {
     const bool known =
         sorted.kind == Arrival::kNeighbour && HandleNeighbour(Head(*mbuf), sorted.ip_at);
     if (!known) Add(counters_.rx_foreign, 1);
-    rte_pktmbuf_free(mbuf);
+    FreeBuffer(mbuf);
     return false;
   }
   if (BadChecksum(*mbuf)) {
     Add(counters_.rx_errors, 1);
-    rte_pktmbuf_free(mbuf);
+    FreeBuffer(mbuf);
     return false;
   }
   if (!config_.steering.empty()) {
@@ -118,7 +120,7 @@ void DpdkPort::Trim(rte_mbuf& mbuf, uint32_t length) {
     last = last->next;
     ++segments;
   }
-  rte_pktmbuf_free(last->next);
+  FreeBuffer(last->next);
   last->next = nullptr;
   last->data_len = static_cast<uint16_t>(length - kept);
   mbuf.nb_segs = segments;
@@ -126,17 +128,18 @@ void DpdkPort::Trim(rte_mbuf& mbuf, uint32_t length) {
 }
 
 void DpdkPort::PassOn(rte_mbuf* mbuf, uint32_t queue) {
+  HandOver(&mbuf, 1);
   if (rte_ring_enqueue(config_.steering[queue], mbuf) == 0) {
     Add(counters_.rx_steered, 1);
     return;
   }
   Add(counters_.rx_missed, 1);
-  rte_pktmbuf_free(mbuf);
+  FreeBuffer(mbuf);
 }
 
 // One buffer with the whole frame, or nullptr; `mbuf` is gone in either case.
 rte_mbuf* DpdkPort::Linear(rte_mbuf* mbuf) {
-  rte_mbuf* whole = rte_pktmbuf_alloc(config_.rx_pool);
+  rte_mbuf* whole = AllocBuffer(config_.rx_pool);
   if (whole != nullptr && rte_pktmbuf_tailroom(whole) >= mbuf->pkt_len) {
     char* to = rte_pktmbuf_append(whole, static_cast<uint16_t>(mbuf->pkt_len));
     for (const rte_mbuf* m = mbuf; m != nullptr; m = m->next) {
@@ -144,17 +147,17 @@ rte_mbuf* DpdkPort::Linear(rte_mbuf* mbuf) {
     }
   } else {
     Add(counters_.rx_errors, 1);
-    rte_pktmbuf_free(whole);
+    FreeBuffer(whole);
     whole = nullptr;
   }
-  rte_pktmbuf_free(mbuf);
+  FreeBuffer(mbuf);
   return whole;
 }
 
 void DpdkPort::Release(std::span<const Frame> frames) {
   rte_mbuf* mbufs[kBurst];
   for (size_t i = 0; i < frames.size(); ++i) mbufs[i] = static_cast<rte_mbuf*>(frames[i].owner);
-  rte_pktmbuf_free_bulk(mbufs, static_cast<unsigned>(frames.size()));
+  FreeBuffers(mbufs, static_cast<uint32_t>(frames.size()));
 }
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nic_drivers/dpdk/buffers.h"
 #include "nic_drivers/dpdk/counting.h"
 #include "nic_drivers/dpdk/port.h"
 
@@ -19,7 +20,7 @@ DpdkPort::DpdkPort(const Config& config, const TscClock& clock)
     : config_(config), clock_(clock), sorter_(config.self, config.vlan), polled_(clock_.Now()) {}
 
 DpdkPort::~DpdkPort() {
-  for (uint32_t i = 0; i < pending_count_; ++i) rte_pktmbuf_free(pending_[i]);
+  for (uint32_t i = 0; i < pending_count_; ++i) FreeBuffer(pending_[i]);
 }
 
 size_t DpdkPort::TxFrames(std::span<Frame> out) {
@@ -27,8 +28,7 @@ size_t DpdkPort::TxFrames(std::span<Frame> out) {
   rte_mbuf* mbufs[kBurst];
   size_t want = std::min({out.size(), kBurst, size_t{kPending} - pending_count_ - lent_});
   // The pool gives all or nothing.
-  while (want > 0 &&
-         rte_pktmbuf_alloc_bulk(config_.tx_pool, mbufs, static_cast<unsigned>(want)) != 0) {
+  while (want > 0 && !AllocBuffers(config_.tx_pool, mbufs, static_cast<uint32_t>(want))) {
     want /= 2;
   }
   lent_ += static_cast<uint32_t>(want);
@@ -48,12 +48,12 @@ void DpdkPort::TxBurst(std::span<const Frame> frames) {
     const bool sent = frame.size > 0;
     if (!sent || !AddPayload(*mbuf, frame) || !AddTag(*mbuf)) {
       if (sent) Add(counters_.tx_dropped, 1);
-      rte_pktmbuf_free(mbuf);
+      FreeBuffer(mbuf);
       continue;
     }
     pending_[pending_count_++] = mbuf;
   }
-  if (attached_count_ > 0) rte_pktmbuf_free_bulk(attached_.data(), attached_count_);
+  if (attached_count_ > 0) FreeBuffers(attached_.data(), attached_count_);
   if (pending_count_ > 0) Flush();
 }
 
@@ -63,9 +63,7 @@ void DpdkPort::TakeAttached(std::span<const Frame> frames) {
   if (!config_.multi_segment) return;
   for (const Frame& frame : frames) attached_count_ += frame.payload_size > 0 ? 1 : 0;
   if (attached_count_ == 0) return;
-  if (rte_pktmbuf_alloc_bulk(config_.attached, attached_.data(), attached_count_) != 0) {
-    attached_count_ = 0;
-  }
+  if (!AllocBuffers(config_.attached, attached_.data(), attached_count_)) attached_count_ = 0;
 }
 
 bool DpdkPort::AddPayload(rte_mbuf& mbuf, const Frame& frame) {
@@ -116,6 +114,7 @@ void DpdkPort::Flush() {
   uint64_t bytes = 0;
   uint64_t sizes[kPending];
   for (uint32_t i = 0; i < pending_count_; ++i) sizes[i] = pending_[i]->pkt_len;
+  HandOver(pending_.data(), pending_count_);
   const uint16_t taken = rte_eth_tx_burst(config_.ethdev, config_.queue, pending_.data(),
                                           static_cast<uint16_t>(pending_count_));
   if (taken == 0) return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/dpdk/buffers.h"
 #include "nic_drivers/dpdk/pools.h"
 
 namespace weir {
@@ -17,7 +18,7 @@ constexpr size_t kChunk = 64;  // frames moved at a time
 // What the frame says of its sizes becomes true of its buffers; they only shrink.
 void Cut(rte_mbuf& mbuf, const Frame& frame) {
   if (mbuf.next != nullptr && frame.payload_size == 0) {
-    rte_pktmbuf_free(mbuf.next);
+    FreeBuffer(mbuf.next);
     mbuf.next = nullptr;
     mbuf.nb_segs = 1;
   }
@@ -59,7 +60,7 @@ absl::StatusOr<std::shared_ptr<Rings>> Rings::Make(uint32_t queues, uint32_t siz
 Rings::~Rings() {
   for (rte_ring* ring : rings_) {
     void* mbuf = nullptr;
-    while (rte_ring_dequeue(ring, &mbuf) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(mbuf));
+    while (rte_ring_dequeue(ring, &mbuf) == 0) FreeBuffer(static_cast<rte_mbuf*>(mbuf));
     rte_ring_free(ring);
   }
 }
@@ -73,12 +74,14 @@ size_t FarEnd::Receive(std::span<Frame> out) {
   for (size_t i = 0; i < rings.size() && filled < out.size(); ++i) {
     rte_ring* ring = rings[next_queue_];
     next_queue_ = next_queue_ + 1 < rings.size() ? next_queue_ + 1 : 0;
-    void* mbufs[kChunk];
+    rte_mbuf* mbufs[kChunk];
     while (filled < out.size()) {
       const auto want = static_cast<unsigned>(std::min(kChunk, out.size() - filled));
-      const unsigned got = rte_ring_dequeue_burst(ring, mbufs, want, nullptr);
+      const unsigned got =
+          rte_ring_dequeue_burst(ring, reinterpret_cast<void**>(mbufs), want, nullptr);
+      TakeOver(mbufs, got);
       for (unsigned k = 0; k < got; ++k) {
-        out[filled++] = FrameOf(*static_cast<rte_mbuf*>(mbufs[k]), now);
+        out[filled++] = FrameOf(*mbufs[k], now);
       }
       if (got < want) break;
     }
@@ -111,14 +114,15 @@ size_t FarEnd::SendTo(uint32_t queue, std::span<const Frame> frames) {
   rte_ring* ring = config_.to_host->all()[queue];
   size_t sent = 0;
   while (sent < frames.size()) {
-    void* mbufs[kChunk];
+    rte_mbuf* mbufs[kChunk];
     const size_t n = std::min(kChunk, frames.size() - sent);
     for (size_t i = 0; i < n; ++i) {
-      auto* mbuf = static_cast<rte_mbuf*>(frames[sent + i].owner);
-      Cut(*mbuf, frames[sent + i]);
-      mbufs[i] = mbuf;
+      mbufs[i] = static_cast<rte_mbuf*>(frames[sent + i].owner);
+      Cut(*mbufs[i], frames[sent + i]);
     }
-    const unsigned taken = rte_ring_enqueue_burst(ring, mbufs, static_cast<unsigned>(n), nullptr);
+    HandOver(mbufs, static_cast<uint32_t>(n));
+    const unsigned taken = rte_ring_enqueue_burst(ring, reinterpret_cast<void**>(mbufs),
+                                                  static_cast<unsigned>(n), nullptr);
     sent += taken;
     if (taken < n) break;
   }
@@ -126,7 +130,7 @@ size_t FarEnd::SendTo(uint32_t queue, std::span<const Frame> frames) {
 }
 
 void FarEnd::Drop(std::span<const Frame> frames) {
-  for (const Frame& frame : frames) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame.owner));
+  for (const Frame& frame : frames) FreeBuffer(static_cast<rte_mbuf*>(frame.owner));
 }
 
 bool FarEnd::Copy(const Frame& frame, Frame& out) {
@@ -137,11 +141,11 @@ bool FarEnd::Copy(const Frame& frame, Frame& out) {
     if (!pool.ok()) return false;
     copies_ = *pool;
   }
-  rte_mbuf* mbuf = rte_pktmbuf_alloc(copies_);
+  rte_mbuf* mbuf = AllocBuffer(copies_);
   if (mbuf == nullptr) return false;
   const uint32_t size = frame.size + frame.payload_size;
   if (rte_pktmbuf_tailroom(mbuf) < size) {
-    rte_pktmbuf_free(mbuf);
+    FreeBuffer(mbuf);
     return false;
   }
   auto* to = reinterpret_cast<std::byte*>(rte_pktmbuf_append(mbuf, static_cast<uint16_t>(size)));
