@@ -156,6 +156,7 @@ class Endpoint {
   absl::StatusOr<Connection*> Live(WireId id);
   Connection* FindLive(WireId id);
   Connection* FindReceiver(WireId to);
+  void Confirm(Connection& c);
   Connection* Allocate(const NetAddress& remote, const Binding& binding);
   void Establish(Time now, Connection& c, const OpenHeader& h);
   void Restart(Time now, Connection& c, const OpenHeader& h);

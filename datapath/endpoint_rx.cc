@@ -69,20 +69,24 @@ void Endpoint::HandleFrame(Time now, const Frame& frame) {
   CountBad(WireError::kField);
 }
 
-// The open connection that a frame is for, or nullptr. The peer that uses our id knows it.
+// The open connection that a frame is for, or nullptr.
 Connection* Endpoint::FindReceiver(WireId to) {
   Connection* c = FindLive(to);
   if (c == nullptr || !c->established()) {
     ++shared_.counters.unknown_connections;
     return nullptr;
   }
-  if (!c->confirmed) {
-    c->confirmed = true;
-    c->retry_at = c->give_up_at = Time::Never();
-    c->retries = 0;
-    shared_.completions.Push({.event = Event::kAccepted, .connection = c->id});
-  }
+  Confirm(*c);
   return c;
+}
+
+// The peer has named our id: from here on the application may know of the connection.
+void Endpoint::Confirm(Connection& c) {
+  if (c.confirmed) return;
+  c.confirmed = true;
+  c.retry_at = c.give_up_at = Time::Never();
+  c.retries = 0;
+  shared_.completions.Push({.event = Event::kAccepted, .connection = c.id});
 }
 
 void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
@@ -207,6 +211,7 @@ void Endpoint::HandleClose(const FrameInfo& info, const ControlHeader& h) {
       {.to = info.from, .control = {.type = PacketType::kCloseAck, .to = h.from, .from = h.to}});
   Connection* c = FindLive(h.to);
   if (c == nullptr || !c->established()) return;
+  Confirm(*c);
   // When both close at once, each sees its own close succeed.
   const bool ours = c->state == ConnectionState::kClosing;
   End(*c, Event::kClosed, ours ? Cause::kNone : Cause::kClosedByPeer);

@@ -30,6 +30,19 @@ TEST(EndpointCloseTest, ClosingSendsFirstWhatWasPosted) {
   EXPECT_EQ(pipe[1].counters().data_bytes_received, 10'000'000u);
 }
 
+// What confirmed the connection was lost, so its end is the first that the other side hears of it.
+TEST(EndpointCloseTest, ACloseMayBeTheFirstWord) {
+  Pipe pipe;
+  pipe.OnPacket(Lose(0, PacketType::kAck, 100));
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[0].Close(pipe.now(), id).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(20));
+  EXPECT_EQ(pipe.Count(1, Event::kAccepted), 1);
+  EXPECT_EQ(pipe.Count(1, Event::kClosed, Cause::kClosedByPeer), 1);
+  EXPECT_EQ(pipe.Count(0, Event::kClosed), 1);
+}
+
 // A message that takes longer than open_timeout is not a peer that does not answer.
 TEST(EndpointCloseTest, DrainingMayTakeLongerThanClosing) {
   EndpointConfig hasty = PipeConfig();

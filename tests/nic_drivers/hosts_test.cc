@@ -127,6 +127,20 @@ TEST_F(MemifHosts, PerfPrintsTheColumnsOfPerftest) {
   EXPECT_THAT(server.output(), HasSubstr("left: 0 connections, 0 buffers"));
 }
 
+TEST_F(VethHosts, PerfRunsOverAfXdp) {
+  server_device_ = "dpdk:net_af_xdp0,iface=wb";
+  client_device_ = "dpdk:net_af_xdp0,iface=wa";
+  Program server(Serve());
+  if (!server.Prints("listening")) {
+    GTEST_SKIP() << "AF_XDP does not work here: " << server.output();
+  }
+  for (const char* test : {"bw", "lat"}) {
+    Program perf(Perf({"-n", "200", "-s", "4KiB"}, test));
+    EXPECT_EQ(perf.Wait(), 0) << perf.output();
+    EXPECT_THAT(perf.output(), HasSubstr("nscc over reps"));
+  }
+}
+
 TEST_F(VethHosts, AKilledServerIsNoticedWithItsCauseAndCanBeReplaced) {
   StartTransfer();
   server_->Signal(SIGKILL);

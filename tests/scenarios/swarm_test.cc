@@ -184,7 +184,8 @@ class Swarm {
     }
   }
   void Close(SwarmSide& side) {
-    if (!Usable(side)) return;
+    if (!Live(side)) return;
+    if (!Usable(side)) return After(Micros(100), [this, &side] { Close(side); });
     const Connection* c = EndpointOf(side).Find(side.id);
     if (plan_.ending == Ending::kClose && c->sender.in_flight() != Bytes(0)) {
       Fail("all is acknowledged, yet something is in flight");
