@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,7 +56,7 @@ struct EndpointConfig {
   Duration stall_threshold = Micros(50);  // polled later than this: a host stall
   Duration open_timeout = Seconds(1);     // for opening; for closing, too
   int retries_max = 8;                    // unanswered in a row before a peer counts as gone,
-  Duration patience{};                    // and at least so long without a word
+  Duration patience{};                    // and at least so long without a word or progress
   Duration keepalive{};                   // a silent peer is asked so often; 0: only if it owes an
                                           // answer
 };
@@ -145,6 +146,7 @@ class Endpoint {
   void HandleRefuse(const FrameInfo& info);
   void HandleClose(const FrameInfo& info, const ControlHeader& h);
   bool CountBad(WireError error);
+  std::optional<Time> ArrivalOf(const Frame& frame) const;
   void NoteStall(Time now, Time since);
   void Demand(Time now, Connection& c, uint32_t demand);
   void PumpGrants(Time now);

@@ -1,6 +1,7 @@
 // Endpoint: frames in.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "datapath/endpoint.h"
 
@@ -9,8 +10,14 @@ namespace weir {
 void Endpoint::HandleRx(Time now, std::span<const Frame> frames) {
   now_ = now;
   if (frames.empty()) return;
-  NoteStall(now, frames.front().rx_time);
+  NoteStall(now, frames.front().rx_time - frames.front().rx_gap);
   for (const Frame& frame : frames) HandleFrame(now, frame);
+}
+
+// Nothing if the frame may have waited for long: what a peer made of it would be no round trip.
+std::optional<Time> Endpoint::ArrivalOf(const Frame& frame) const {
+  if (frame.rx_gap > config_.stall_threshold) return std::nullopt;
+  return frame.rx_time;
 }
 
 void Endpoint::NoteStall(Time now, Time since) {
@@ -113,7 +120,7 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
       CountBad(WireError::kChecksum);
       return;
     }
-    const Cause cause = c->receiver.HandleData(now, frame.rx_time, h, info, payload);
+    const Cause cause = c->receiver.HandleData(now, ArrivalOf(frame), h, info, payload);
     if (cause != Cause::kNone) {
       ReplyAbort(c->remote, c->peer, kOurDecision);
       return End(*c, Event::kFailed, cause);
@@ -186,7 +193,7 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       QueueControl(*c, kSendCredit);  // what was granted before may have been lost
       break;
     case PacketType::kProbe:
-      c->receiver.HandleProbe(frame.rx_time, h.value);
+      c->receiver.HandleProbe(ArrivalOf(frame), h.value);
       break;
     case PacketType::kCloseAck:
       if (c->state == ConnectionState::kClosing) End(*c, Event::kClosed, Cause::kNone);

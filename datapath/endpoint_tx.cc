@@ -161,7 +161,6 @@ size_t Endpoint::PollReplies(Time now, std::span<Frame> out) {
                              peer.worker());
     const uint32_t size = reply.refuse ? writer.Write(reply.refusal, 0, out[n].data)
                                        : writer.Write(reply.control, 0, out[n].data);
-    out[n].payload_size = 0;
     FinishControl(now, 0, size, out[n]);
   }
   return n;
@@ -176,7 +175,6 @@ size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
     Connection* c = FindLive(notice.id);
     if (c == nullptr) continue;
     const PathId path = ControlPath(*c);
-    out[n].payload_size = 0;
     FinishControl(now, path, c->writer.Write(notice.header, path, out[n].data), out[n]);
     ++n;
   }
@@ -185,7 +183,6 @@ size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
     if (c.control != 0) {
       const Time departure = std::max(now, port_.free_at());
       const PathId path = ControlPath(c);
-      out[n].payload_size = 0;
       FinishControl(now, path, WriteControl(now, departure, c, out[n]), out[n]);
       ++n;
     }

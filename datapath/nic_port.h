@@ -26,9 +26,9 @@ struct Frame {
   uint32_t size = 0;
   uint32_t payload_size = 0;  // of a payload that stands apart; 0: it follows the headers
   const std::byte* payload = nullptr;
-  // Received: when it arrived at the port. A port without time stamps that has not been polled for
-  // some microseconds says when it was polled last: the host stall then shows.
-  Time rx_time{};
+  Time rx_time{};  // received: when it arrived at the port, or
+  Duration
+      rx_gap{};     // up to so long before, where the port has no time stamps: since its last poll
   PathId path = 0;  // to send: the path chosen
   FrameClass cls = FrameClass::kData;
   void* owner = nullptr;  // the driver's
@@ -52,8 +52,8 @@ class NicPort {
   virtual size_t RxBurst(std::span<Frame> out) = 0;
   virtual void Release(std::span<const Frame> frames) = 0;
 
-  // Lends frames with kFrameHeaderRoom bytes to fill; fewer when the ring is full. All that were
-  // lent go back with the next TxBurst; those left at size 0 are not sent.
+  // Lends frames with kFrameHeaderRoom bytes to fill, and nothing else in them; fewer when the ring
+  // is full. All that were lent go back with the next TxBurst; those left at size 0 are not sent.
   virtual size_t TxFrames(std::span<Frame> out) = 0;
   virtual void TxBurst(std::span<const Frame> frames) = 0;
 };

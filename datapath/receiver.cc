@@ -69,8 +69,8 @@ void Receiver::Record(Psn psn) {
   }
 }
 
-Cause Receiver::HandleData(Time now, Time arrived, const DataHeader& h, const FrameInfo& info,
-                           std::span<const std::byte> payload) {
+Cause Receiver::HandleData(Time now, std::optional<Time> arrived, const DataHeader& h,
+                           const FrameInfo& info, std::span<const std::byte> payload) {
   Counters& counters = shared_.counters;
   counters.marks_received += info.marked ? 1 : 0;
   const Novelty novelty = Classify(h.psn);
@@ -140,17 +140,18 @@ void Receiver::AddExtra(Psn base, uint64_t marked) {
   if (extras_ < kExtras) extra_[extras_++] = {.base = base, .marked = marked};
 }
 
-void Receiver::NoteForAck(Time now, Time arrived, const DataHeader& h, const FrameInfo& info) {
+void Receiver::NoteForAck(Time now, std::optional<Time> arrived, const DataHeader& h,
+                          const FrameInfo& info) {
   if (!pending_) ack_at_ = now + ack_delay_;
   AddToWords(h.psn, info.marked);
   if ((h.flags & DataHeader::kTelemetry) != 0) {
     records_ = static_cast<uint8_t>(ReadTelemetry(info.packet, telemetry_));
   }
-  echo_valid_ = true;
+  echo_valid_ = arrived.has_value();
   probe_echo_ = false;
   echo_ = h.psn;
   echo_attempt_ = h.attempt;
-  echo_arrived_ = arrived;
+  echo_arrived_ = arrived.value_or(now);
   pending_bytes_ += std::max(kCountedMin, Bytes(h.payload));
   if ((h.flags & DataHeader::kAckRequest) != 0) {
     ack_due_ = true;
@@ -170,13 +171,13 @@ void Receiver::NoteForAck(Time now, Time arrived, const DataHeader& h, const Fra
   }
 }
 
-void Receiver::HandleProbe(Time arrived, uint32_t number) {
+void Receiver::HandleProbe(std::optional<Time> arrived, uint32_t number) {
   ack_due_ = true;
   NoteRepeat();
   echo_valid_ = false;
-  probe_echo_ = true;
+  probe_echo_ = arrived.has_value();
   echo_ = Psn(number);
-  echo_arrived_ = arrived;
+  echo_arrived_ = arrived.value_or(Time(0));
   if (pending_) return;
   StartWords(Psn((highest_ - 1).value() & ~63u), 0);  // what is most recent
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "datapath/api/congestion_control.h"
 #include "datapath/shared_state.h"
@@ -31,10 +32,10 @@ class Receiver {
   bool Post(const ReceiveRequest& request);
 
   // A data packet whose payload is whole. Not kNone: the peer broke a rule and the connection must
-  // end.
-  Cause HandleData(Time now, Time arrived, const DataHeader& h, const FrameInfo& info,
-                   std::span<const std::byte> payload);
-  void HandleProbe(Time arrived, uint32_t number);
+  // end. Without `arrived` it is acknowledged, and not echoed.
+  Cause HandleData(Time now, std::optional<Time> arrived, const DataHeader& h,
+                   const FrameInfo& info, std::span<const std::byte> payload);
+  void HandleProbe(std::optional<Time> arrived, uint32_t number);
 
   // An acknowledgement is due.
   bool ack_due() const { return ack_due_; }
@@ -70,7 +71,8 @@ class Receiver {
   void NoteRepeat() { repeats_ = static_cast<uint8_t>(std::min(repeats_ + 1, 2)); }
   Novelty Classify(Psn psn) const;
   void Record(Psn psn);
-  void NoteForAck(Time now, Time arrived, const DataHeader& h, const FrameInfo& info);
+  void NoteForAck(Time now, std::optional<Time> arrived, const DataHeader& h,
+                  const FrameInfo& info);
   Cause Place(const DataHeader& h, std::span<const std::byte> payload, bool& placed);
   Cause PlaceSend(const DataHeader& h, std::span<const std::byte> payload, bool& placed);
   Cause PlaceWrite(const DataHeader& h, std::span<const std::byte> payload, bool& placed);

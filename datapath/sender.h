@@ -30,7 +30,7 @@ struct LossRules {
   Duration reorder_window{};  // how long a packet may lag behind one sent later
   Duration rto_min{};
   int retries_max = 8;   // unanswered in a row before the peer counts as gone,
-  Duration patience{};   // and at least so long without a word
+  Duration patience{};   // and at least so long without a word, or without any data arriving
   Duration keepalive{};  // a silent peer is asked so often; 0: only if it owes an answer
 };
 

@@ -142,9 +142,11 @@ bool Sender::HandleTimer(Time now) {
     ++probes_in_row_;
     ++unanswered_;
   }
-  if (now - heard_at_ <= loss_.patience) return true;
-  const bool silent = unanswered_ > loss_.retries_max && now - heard_at_ > SilenceMax();
-  return timeouts_in_row_ <= loss_.retries_max && !silent;
+  // A peer that says nothing, or one that answers but gets none of the data.
+  const bool silent =
+      unanswered_ > loss_.retries_max && now - heard_at_ > std::max(SilenceMax(), loss_.patience);
+  const bool stuck = timeouts_in_row_ > loss_.retries_max && now - last_progress_ > loss_.patience;
+  return !silent && !stuck;
 }
 
 // As long as the time-outs in a row that use up all retries.

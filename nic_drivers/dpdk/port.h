@@ -68,8 +68,8 @@ class DpdkPort final : public NicPort {
   static constexpr uint32_t kPending = 2 * kBurst;
 
   // Each returns whether `out` was filled; if not the buffer is taken care of.
-  bool Receive(rte_mbuf* mbuf, Time arrived, Frame& out);
-  bool Lend(rte_mbuf* mbuf, uint32_t header, Time arrived, Frame& out);
+  bool Receive(rte_mbuf* mbuf, Frame& out);
+  bool Lend(rte_mbuf* mbuf, uint32_t header, Frame& out);
   void PassOn(rte_mbuf* mbuf, uint32_t queue);
   bool HandleNeighbour(std::span<const std::byte> frame, uint32_t ip_at);
   void Ask();
@@ -94,6 +94,7 @@ class DpdkPort final : public NicPort {
   std::array<rte_mbuf*, kBurst> attached_{};  // for payloads of the burst under way
   uint32_t attached_count_ = 0;
   Time polled_{};      // the latest
+  Duration gap_{};     // before that
   uint32_t lent_ = 0;  // by TxFrames, not yet back; room is kept for them
 };
 

@@ -10,9 +10,6 @@
 namespace weir {
 namespace {
 
-// Longer without a poll is a host stall.
-constexpr Duration kPollGap = Micros(50);
-
 int StrippedTag(const rte_mbuf& mbuf) {
   return (mbuf.ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? mbuf.vlan_tci : -1;
 }
@@ -48,19 +45,18 @@ size_t DpdkPort::RxBurst(std::span<Frame> out) {
                                                       static_cast<uint16_t>(want - passed)));
   TakeOver(mbufs, got);
   const Time now = clock_.Now();
-  // What came while nobody polled may have come at any time of it.
-  const Time arrived = now - polled_ > kPollGap ? polled_ : now;
+  gap_ = now - polled_;
   polled_ = now;
   if (got == 0) return 0;
   for (uint16_t i = 0; i < got; ++i) {
     if (i + 1 < got) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 1], void*));
-    if (Receive(mbufs[i], arrived, out[filled])) ++filled;
+    if (Receive(mbufs[i], out[filled])) ++filled;
   }
   if (pending_count_ > 0) Flush();  // answers to neighbours
   return filled;
 }
 
-bool DpdkPort::Receive(rte_mbuf* mbuf, Time arrived, Frame& out) {
+bool DpdkPort::Receive(rte_mbuf* mbuf, Frame& out) {
   const Sorted sorted = sorter_.Sort(Head(*mbuf), StrippedTag(*mbuf));
   if (sorted.kind != Arrival::kWeir) {
     const bool known =
@@ -84,10 +80,10 @@ bool DpdkPort::Receive(rte_mbuf* mbuf, Time arrived, Frame& out) {
   Add(counters_.rx_packets, 1);
   Add(counters_.rx_bytes, mbuf->pkt_len);
   if (mbuf->pkt_len > sorted.length) Trim(*mbuf, sorted.length);
-  return Lend(mbuf, sorted.header, arrived, out);
+  return Lend(mbuf, sorted.header, out);
 }
 
-bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Time arrived, Frame& out) {
+bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Frame& out) {
   const bool apart = mbuf->nb_segs == 2 && mbuf->data_len == header;
   if (mbuf->nb_segs > 1 && !apart) {
     mbuf = Linear(mbuf);
@@ -95,7 +91,8 @@ bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Time arrived, Frame& out) {
   }
   out = {.data = rte_pktmbuf_mtod(mbuf, std::byte*),
          .size = mbuf->data_len,
-         .rx_time = arrived,
+         .rx_time = polled_,
+         .rx_gap = gap_,
          .owner = mbuf};
   if (apart) {
     out.payload = rte_pktmbuf_mtod(mbuf->next, const std::byte*);

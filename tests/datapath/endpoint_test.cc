@@ -174,6 +174,24 @@ TEST(EndpointTest, APeerThatOwesNothingIsAskedForALifeSign) {
   EXPECT_EQ(pipe.Count(1, Event::kFailed, Cause::kStoppedAnswering), 1);
 }
 
+// Probes are answered, and no data gets there: a way that is too narrow, or a filter.
+TEST(EndpointTest, APeerThatAnswersButGetsNoDataIsGivenUpInTime) {
+  EndpointConfig config = PipeConfig();
+  config.patience = Millis(50);
+  Pipe pipe(config, config);
+  const WireId id = pipe.Open(kNone);
+  ASSERT_TRUE(pipe[1].RegisterRegion(nullptr, 100'000).ok());
+  pipe.OnPacket([](const Sight& s) {
+    return Fate{.copies = s.info.type == PacketType::kData ? 0 : 1};
+  });
+  ASSERT_TRUE(pipe[0].PostWrite(pipe.now(), id, {.length = 100'000}).ok());
+  pipe.Kick(0);
+  pipe.RunFor(Millis(45));
+  EXPECT_EQ(pipe[0].connections(), 1u);
+  pipe.RunFor(Millis(20));
+  EXPECT_EQ(pipe.Count(0, Event::kFailed, Cause::kStoppedAnswering), 1);
+}
+
 TEST(EndpointTest, PatienceOutlastsTheRetries) {
   EndpointConfig config = PipeConfig();
   config.patience = Seconds(2);

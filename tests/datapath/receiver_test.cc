@@ -50,6 +50,20 @@ class ReceiverTest : public testing::Test {
   const std::byte* nullptr_ = nullptr;
 };
 
+// A port that was not polled for long cannot say when a packet came: its hold is not known.
+TEST_F(ReceiverTest, WhatCameAtAnUnknownTimeIsAcknowledgedWithoutAnEcho) {
+  Open(Psn(64));
+  DataHeader h{.flags = DataHeader::kWrite, .payload = 1000, .psn = Psn(64), .length = 1'000'000};
+  const std::span<const std::byte> payload(nullptr_, 1000);
+  receiver_.HandleData(now_, std::nullopt, h, {}, payload);
+  AckHeader ack = Ack();
+  EXPECT_TRUE(Reports(ack, Psn(64)));
+  EXPECT_EQ(ack.flags & AckHeader::kEcho, 0);
+  receiver_.HandleProbe(std::nullopt, 9);
+  EXPECT_TRUE(receiver_.ack_due());
+  EXPECT_EQ(Ack().flags & AckHeader::kProbeEcho, 0);
+}
+
 TEST_F(ReceiverTest, NumbersWrapInsideAWindow) {
   const Psn first(0xFFFF'FFE0);
   Open(first);

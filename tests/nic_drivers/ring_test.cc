@@ -80,6 +80,29 @@ TEST(DpdkRingTest, EachSideOnAThreadOfItsOwn) {
   EXPECT_EQ(pair.a->counters().tx_copied, 0u);
 }
 
+TEST(DpdkRingTest, AFrameSaysForHowLongThePortWasNotPolled) {
+  Pair pair = OpenPair(HostOptions(1), HostOptions(2));
+  NicPort& from = pair.a->queue(0);
+  NicPort& to = pair.b->queue(0);
+  const FrameWriter writer(pair.a->address(), pair.b->address(), 0);
+  const auto arrive = [&] {
+    Frame frame;
+    EXPECT_EQ(from.TxFrames({&frame, 1}), 1u);
+    frame.size = writer.Write(ControlHeader{.type = PacketType::kProbe}, 0, frame.data);
+    from.TxBurst({&frame, 1});
+    Frame received;
+    EXPECT_EQ(to.RxBurst({&received, 1}), 1u);
+    to.Release({&received, 1});
+    return received;
+  };
+  const Frame first = arrive();
+  while (to.Now() - first.rx_time < Millis(2)) {
+  }
+  const Frame second = arrive();
+  EXPECT_GE(second.rx_gap, Millis(2));
+  EXPECT_EQ(second.rx_time - second.rx_gap, first.rx_time);
+}
+
 TEST(DpdkRingTest, IPv6FindsItsNeighboursByDiscovery) {
   Pair pair = OpenPair(HostOptions(1, true), HostOptions(2, true));
   EXPECT_EQ(RunExchange(*pair.a, *pair.b), "");
