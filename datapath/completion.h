@@ -24,6 +24,7 @@ enum class Cause : uint8_t {
   kBadAddress,     // a peer named memory that it may not touch
   kTooLong,        // a message did not fit the buffer posted for it
   kNotOpen,        // the connection was not open (any more) when the posting came
+  kFull,           // no room here for what was posted
 };
 constexpr const char* Name(Cause cause) {
   switch (cause) {
@@ -55,6 +56,8 @@ constexpr const char* Name(Cause cause) {
       return "message longer than its receive buffer";
     case Cause::kNotOpen:
       return "the connection is not open (any more)";
+    case Cause::kFull:
+      return "no room here for another message; post fewer at once, or configure more";
   }
   return "?";
 }

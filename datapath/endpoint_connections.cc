@@ -9,15 +9,6 @@ namespace {
 constexpr int kSizesTried = 8;     // in the time that an open may take
 constexpr int kRetryShiftMax = 8;  // the interval of opens and closes grows to 2^8 times the first
 
-// The next smaller payload that networks are configured for; 1408 fits an MTU of 1500 with
-// telemetry and IPv6.
-uint16_t SmallerPayload(uint16_t payload) {
-  for (const int size : {8192, 4096, 2048, 1408, 1024, 512}) {
-    if (size < payload) return static_cast<uint16_t>(size);
-  }
-  return payload;
-}
-
 template <size_t N>
 std::array<char, N> Padded(const char* text) {
   std::array<char, N> out{};
@@ -198,7 +189,7 @@ void Endpoint::Retry(Time now, Connection& c) {
   // that is merely busy answers before.
   const Duration waited = now - (c.give_up_at - config_.open_timeout);
   if (opening && c.full_size && waited >= (c.shrinks + 1) * config_.open_timeout / kSizesTried) {
-    c.payload_max = SmallerPayload(c.payload_max);
+    c.payload_max = CommonPayload(c.payload_max - 1u);
     ++c.shrinks;
   }
   const int shift = std::min(c.retries++, kRetryShiftMax);

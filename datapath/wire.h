@@ -180,6 +180,15 @@ constexpr uint32_t IpBytes(bool v6) { return v6 ? 40 : 20; }
 inline constexpr uint32_t kDataHeaderBytes = 44;
 inline constexpr uint32_t kOpenBytes = 80;
 inline constexpr uint16_t kPayloadMin = 64;  // smallest payload limit of a connection
+// The largest payload up to `most` that networks are configured for: a power of two from 512 to
+// 8192, or 1408, which fits an MTU of 1500 over IPv6 without telemetry; below 512 `most` itself.
+constexpr uint16_t CommonPayload(uint32_t most) {
+  constexpr uint16_t kSizes[] = {8192, 4096, 2048, 1408, 1024, 512};
+  for (const uint16_t size : kSizes) {
+    if (size <= most) return size;
+  }
+  return most > kPayloadMin ? static_cast<uint16_t>(most) : kPayloadMin;
+}
 inline constexpr uint32_t kTelemetryBytes = 4 + 24 * kMaxHops;  // reserved in each data packet
 // All bytes of a data packet but its payload, FCS included; no preamble.
 constexpr uint32_t DataOverhead(bool v6, bool telemetry) {

@@ -61,9 +61,17 @@ const Entry* Lookup(TableReader& r, const std::string& key, const std::string& k
 
 }  // namespace
 
+Binding DefaultBinding() {
+  Binding b{.cc = FindCc("nscc"), .lb = FindLb("reps")};
+  b.cc_config = b.cc->defaults();
+  b.lb_config = b.lb->defaults();
+  return b;
+}
+
 void ReadBinding(TableReader& r, Binding& out) {
-  out.cc = Lookup<CcEntry>(r, "cc", "algorithm", "nscc", FindCc, AllCc());
-  out.lb = Lookup<LbEntry>(r, "lb", "policy", "reps", FindLb, AllLb());
+  out = DefaultBinding();
+  out.cc = Lookup<CcEntry>(r, "cc", "algorithm", out.cc->name, FindCc, AllCc());
+  out.lb = Lookup<LbEntry>(r, "lb", "policy", out.lb->name, FindLb, AllLb());
   out.cc_config = out.cc->defaults();
   out.lb_config = out.lb->defaults();
   ReadParams(r, "cc_params", out.cc->params, out.cc->name, out.cc_config);

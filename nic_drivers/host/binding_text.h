@@ -7,7 +7,9 @@
 
 namespace weir {
 
-// Complaints go to `reader`; without `cc` and `lb` it is nscc over reps.
+// nscc over reps, as they come.
+Binding DefaultBinding();
+// Complaints go to `reader`; what is not said is as in DefaultBinding.
 void ReadBinding(TableReader& reader, Binding& out);
 
 }  // namespace weir

@@ -6,9 +6,8 @@
 #include <thread>
 
 #include "absl/strings/str_format.h"
-#include "cc_algos/registry.h"
-#include "lb_policies/registry.h"
 #include "nic_drivers/address_text.h"
+#include "nic_drivers/host/binding_text.h"
 #include "nic_drivers/host/engine.h"
 #include "nic_drivers/registry.h"
 
@@ -18,22 +17,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr auto kPause = std::chrono::microseconds(200);  // between two looks while waiting
-// The largest payload that networks are configured for and that fits.
-uint16_t PayloadFor(uint32_t mtu, uint32_t headers) {
-  const uint32_t most = mtu > headers + kPayloadMin ? mtu - headers : kPayloadMin;
-  uint32_t payload = kPayloadMin;
-  for (const uint32_t size : {512u, 1024u, 1408u, 2048u, 4096u, 8192u}) {
-    if (size <= most) payload = size;
-  }
-  return static_cast<uint16_t>(payload);
-}
-
-Binding DefaultBinding() {
-  Binding b{.cc = FindCc("nscc"), .lb = FindLb("reps")};
-  b.cc_config = b.cc->defaults();
-  b.lb_config = b.lb->defaults();
-  return b;
-}
+constexpr uint32_t kAbortsAtOnce = 32;                   // fewer than an endpoint has room for
 
 ConnectionInfo InfoOf(const Connection& c) {
   ConnectionInfo info{.id = c.id,
@@ -80,18 +64,26 @@ Context::Context(const ContextOptions& options, std::unique_ptr<NicDevice> devic
     : options_(options), device_(std::move(device)) {
   if (options_.binding.cc == nullptr) options_.binding = DefaultBinding();
   if (options_.payload > 0) return;
-  const uint32_t headers = DataOverhead(device_->address().v6, options.telemetry);
-  options_.payload = PayloadFor(device_->caps().mtu, headers - kEthernetBytes - kFcsBytes);
+  const uint32_t headers =
+      DataOverhead(device_->address().v6, options.telemetry) - kEthernetBytes - kFcsBytes;
+  const uint32_t mtu = device_->caps().mtu;
+  options_.payload = CommonPayload(mtu > headers ? mtu - headers : 0);
 }
 
 Context::~Context() {
   if (engine_ == nullptr) return;
   for (Channel* channel : channels_) {
-    channel->Call([](Time now, Endpoint& endpoint) {
-      for (const WireId id : endpoint.Ids()) (void)endpoint.Abort(now, id);
-    });
-    // A turn sends the aborts, then the threads stop.
-    channel->Call([](Time, Endpoint&) {});
+    // Between two calls there is a turn, which sends the aborts of the first.
+    size_t live = 1;
+    while (live > 0) {
+      channel->Call([&live](Time now, Endpoint& endpoint) {
+        const std::vector<WireId> ids = endpoint.Ids();
+        live = ids.size();
+        for (size_t i = 0; i < std::min<size_t>(live, kAbortsAtOnce); ++i) {
+          (void)endpoint.Abort(now, ids[i]);
+        }
+      });
+    }
   }
   engine_->Stop();
 }
@@ -132,7 +124,9 @@ EndpointConfig Context::EndpointFor(uint32_t worker) const {
 absl::Status Context::Start() {
   EngineConfig config{.threads = std::min(options_.workers, device_->queues()),
                       .cores = options_.cores,
-                      .idle_sleep = options_.idle_sleep};
+                      .idle_sleep = options_.idle_sleep,
+                      // All that an endpoint has room for: sends or writes, and receives.
+                      .ring = 2 * options_.messages_max};
   config.thread_begins = [this] { device_->EnterThread(); };
   config.thread_ends = [this] { device_->LeaveThread(); };
   absl::StatusOr<std::unique_ptr<Engine>> engine = Engine::Create(config);

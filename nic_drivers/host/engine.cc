@@ -17,7 +17,6 @@
 namespace weir {
 namespace {
 
-constexpr uint32_t kThreadsMax = 64;
 constexpr int kTakenAtOnce = 64;  // postings of a channel between two polls
 
 uint64_t Cycles() {
@@ -118,7 +117,7 @@ void Channel::Take(Time now, const Posting& posting) {
   if (status.ok()) return;
   completions_.push(
       {.event = Event::kRejected,
-       .cause = absl::IsResourceExhausted(status) ? Cause::kNoRoom : Cause::kNotOpen,
+       .cause = absl::IsResourceExhausted(status) ? Cause::kFull : Cause::kNotOpen,
        .connection = id,
        .cookie = std::visit([](const auto& request) { return request.cookie; }, posting.request),
        .at = now});
@@ -129,7 +128,7 @@ void Channel::Take(Time now, const Posting& posting) {
 struct Engine::Worker {
   std::thread thread;
   std::vector<Channel*> channels;
-  Tally polls, busy_polls, busy_cycles, idle_cycles, longest_gap;
+  Tally busy_cycles, idle_cycles, longest_gap;
 };
 
 absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(const EngineConfig& config) {
@@ -182,8 +181,6 @@ void Engine::Run(Worker& worker) {
     bool busy = false;
     for (Channel* channel : worker.channels) busy |= channel->Turn();
     const uint64_t end = Cycles();
-    worker.polls.Add(1);
-    worker.busy_polls.Add(busy ? 1 : 0);
     (busy ? worker.busy_cycles : worker.idle_cycles).Add(end - begin);
     worker.longest_gap.Raise(end - begin);
     begin = end;
@@ -207,9 +204,7 @@ void Engine::Sleep(const Worker& worker) {
 
 PollStats Engine::stats(uint32_t thread) const {
   const Worker& w = *workers_[thread];
-  return {.polls = w.polls.value(),
-          .busy_polls = w.busy_polls.value(),
-          .busy_cycles = w.busy_cycles.value(),
+  return {.busy_cycles = w.busy_cycles.value(),
           .idle_cycles = w.idle_cycles.value(),
           .longest_gap_cycles = w.longest_gap.value(),
           .cycles_per_second = cycles_per_second_};

@@ -64,11 +64,11 @@ class Channel {
 };
 
 struct EngineConfig {
-  uint32_t threads = 1;     // [1, 64]
-  std::vector<int> cores;   // where they run, in turn; empty: as the process is bound
-  bool idle_sleep = false;  // sleep while nothing is due, up to idle_sleep_max
+  uint32_t threads = 1;      // [1, Engine::kThreadsMax]
+  std::vector<int> cores{};  // where they run, in turn; empty: as the process is bound
+  bool idle_sleep = false;   // sleep while nothing is due, up to idle_sleep_max
   Duration idle_sleep_max = Micros(20);
-  uint32_t ring = 4096;  // postings and completions of a channel; a power of two
+  uint32_t ring = 4096;  // postings and completions of a channel
   // Run on each thread before its first poll and after its last; a driver may need to know it.
   std::function<void()> thread_begins{};
   std::function<void()> thread_ends{};
@@ -76,6 +76,8 @@ struct EngineConfig {
 
 class Engine {
  public:
+  static constexpr uint32_t kThreadsMax = 64;
+
   static absl::StatusOr<std::unique_ptr<Engine>> Create(const EngineConfig& config);
   ~Engine();  // stops
   Engine(const Engine&) = delete;

@@ -10,6 +10,8 @@
 namespace weir {
 namespace {
 
+constexpr uint32_t kMessages = 1 << 14;  // under way at once, without a file
+
 // The text of a file that says what the options say; what is empty stays out.
 std::string ConfigOf(const HostOptions& o) {
   std::string text = "schema = 1\n[device]\n";
@@ -55,7 +57,11 @@ absl::StatusOr<ContextOptions> MakeContextOptions(const HostOptions& o) {
     return absl::InvalidArgumentError(
         "--config and options of the host exclude each other; write all of it in the file");
   }
-  if (o.config.empty()) return ParseContext(ConfigOf(o), "command line");
+  if (o.config.empty()) {
+    absl::StatusOr<ContextOptions> options = ParseContext(ConfigOf(o), "command line");
+    if (options.ok()) options->messages_max = kMessages;
+    return options;
+  }
   absl::StatusOr<ContextOptions> options = LoadContext(o.config);
   if (options.ok() && o.idle_sleep) options->idle_sleep = true;
   return options;

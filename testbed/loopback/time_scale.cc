@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "nic_drivers/host/engine.h"
 #include "testbed/experiment/real_time.h"
 
 namespace weir {
@@ -46,8 +47,8 @@ uint32_t UsableCores() {
 }
 
 uint32_t HostThreads(uint32_t hosts, uint32_t cores) {
-  constexpr uint32_t kMost = 64;  // of an engine
-  return std::clamp(cores > 0 ? cores - 1 : 0, 1u, std::clamp(hosts, 1u, kMost));
+  const uint32_t most = std::clamp(hosts, 1u, Engine::kThreadsMax);
+  return std::clamp(cores > 0 ? cores - 1 : 0, 1u, most);
 }
 
 double ChooseTimeScale(const Demand& demand) {

@@ -43,7 +43,6 @@ class Client {
   struct Lane {
     WireId id{};
     PerfReady ready{};
-    uint64_t under_way = 0;
   };
 
   // --- Waiting ---
@@ -122,8 +121,7 @@ class Client {
 
   // --- Bandwidth and rate ---
 
-  absl::Status Post(Lane& lane, uint64_t cookie) {
-    ++lane.under_way;
+  absl::Status Post(const Lane& lane, uint64_t cookie) {
     ++posted_;
     if (plan_.kind == PerfKind::kWrite) {
       return context_.PostWrite(lane.id, {.data = memory_.data(),
@@ -138,22 +136,19 @@ class Client {
   // Messages from here on until `enough` says so and all have come back; `done` with each.
   template <class Enough, class Done>
   absl::Status Stream(Enough enough, Done done) {
-    for (size_t i = 0; i < lanes_.size(); ++i) {
-      while (lanes_[i].under_way < plan_.depth && !enough()) {
-        if (absl::Status s = Post(lanes_[i], i); !s.ok()) return s;
-      }
-    }
+    const uint64_t most = uint64_t{plan_.depth} * lanes_.size();
     uint64_t under_way = 0;
-    for (const Lane& lane : lanes_) under_way += lane.under_way;
+    for (; under_way < most && !enough(); ++under_way) {
+      const size_t lane = under_way % lanes_.size();
+      if (absl::Status s = Post(lanes_[lane], lane); !s.ok()) return s;
+    }
     while (under_way > 0) {
       Completion c;
       if (absl::Status s = Await(Event::kSent, c); !s.ok()) return s;
-      Lane& lane = lanes_[c.cookie];
-      --lane.under_way;
       --under_way;
       done();
       if (enough()) continue;
-      if (absl::Status s = Post(lane, c.cookie); !s.ok()) return s;
+      if (absl::Status s = Post(lanes_[c.cookie], c.cookie); !s.ok()) return s;
       ++under_way;
     }
     return absl::OkStatus();
@@ -299,8 +294,11 @@ class Client {
 
 absl::StatusOr<PerfResult> RunPerf(Context& context, const std::string& remote,
                                    const PerfPlan& plan, const std::function<void()>& turn) {
-  if (plan.connections == 0 || plan.depth == 0) {
-    return absl::InvalidArgumentError("perf: connections and depth must be above 0");
+  const uint64_t under_way = uint64_t{plan.connections} * plan.depth;
+  if (under_way == 0 || under_way > context.options().messages_max) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "perf: %d messages on each of %d connections; together at least 1 and at most %d",
+        plan.depth, plan.connections, context.options().messages_max));
   }
   return Client(context, plan, turn).Run(remote);
 }

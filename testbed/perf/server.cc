@@ -89,6 +89,12 @@ void PerfServer::Handle(const Completion& completion) {
       news_.push_back(
           absl::StrFormat("connection %#x ended: %s", id.value, Name(completion.cause)));
       return;
+    case Event::kRejected:
+      // A reply or a receive that found no room: the client would wait for it.
+      if (found == peers_.end() || completion.cause != Cause::kFull) return;
+      news_.push_back(absl::StrFormat("connection %#x: %s", id.value, Name(completion.cause)));
+      (void)context_.Abort(id);
+      return;
     default:
       return;
   }

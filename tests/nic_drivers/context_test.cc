@@ -182,9 +182,10 @@ TEST_F(ContextTest, APeerThatIsGoneNeverAnswers) {
 
 TEST_F(ContextTest, ClosingAContextTellsThePeerAndLeavesNothing) {
   ASSERT_NO_FATAL_FAILURE(Open());
-  for (int i = 0; i < 3; ++i) Connect();
+  constexpr int kConnections = 200;  // more than an endpoint can abort in one turn
+  for (int i = 0; i < kConnections; ++i) Connect();
   a_.reset();
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < kConnections; ++i) {
     EXPECT_EQ(Next(*b_, Event::kFailed).cause, Cause::kAbortedByPeer);
   }
   EXPECT_TRUE(b_->Connections().empty());

@@ -197,6 +197,25 @@ TEST(HostsTest, NobodyThereIsAnErrorWithItsReason) {
   EXPECT_THAT(perf.output(), HasSubstr("10.9.0.2"));
 }
 
+TEST(HostsTest, EveryConnectionTakesPart) {
+  const std::string file = absl::StrFormat("/tmp/weir_perf_%d.json", getpid());
+  Program perf({WEIR_PROGRAM, "perf", "bw", "ring", "-q", "40", "-n", "400", "-w", "40", "-s",
+                "8KiB", "--idle-sleep", "--json", file});
+  EXPECT_EQ(perf.Wait(), 0) << perf.output();
+  const nlohmann::json json = nlohmann::json::parse(std::ifstream(file));
+  fs::remove(file);
+  ASSERT_EQ(json["results"][0]["connections"].size(), 40u);
+  for (const auto& connection : json["results"][0]["connections"]) {
+    EXPECT_GE(connection["packets"], 11) << connection["remote"];  // and the greeting
+  }
+}
+
+TEST(HostsTest, MoreMessagesAtOnceThanThereIsRoomForAreRefused) {
+  Program perf({WEIR_PROGRAM, "perf", "bw", "ring", "-q", "1000", "-t", "2000"});
+  EXPECT_EQ(perf.Wait(), 1);
+  EXPECT_THAT(perf.output(), HasSubstr("at most 16384"));
+}
+
 TEST(HostsTest, BothEndsInOneProcessOverRings) {
   Program perf({WEIR_PROGRAM, "perf", "bw", "ring", "-n", "500", "--idle-sleep", "--cc", "dctcp",
                 "--lb", "oblivious"});
