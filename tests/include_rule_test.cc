@@ -97,8 +97,8 @@ TEST(IncludeRuleTest, TheApiHasNoAbseilType) {
 
 TEST(IncludeRuleTest, DeviceHeadersStayInTheirDriver) {
   static const std::regex kDevice("#include [<\"](rte_|infiniband/)");
-  for (const std::string folder : {"datapath", "cc_algos", "lb_policies", "nic_drivers/host",
-                                   "testbed"}) {
+  for (const std::string folder :
+       {"datapath", "cc_algos", "lb_policies", "nic_drivers/host", "testbed"}) {
     for (const fs::path& path : Sources(folder)) {
       EXPECT_FALSE(std::regex_search(Slurp(path), kDevice)) << Relative(path);
     }

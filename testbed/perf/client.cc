@@ -60,6 +60,7 @@ class Client {
         return Check(out);
       }
       if (turn_) turn_();
+      if (context_.options().idle_sleep) std::this_thread::yield();  // cores are shared
       if (++idle_ % 1024 == 0 && Clock::now() - start > kSilenceMax) {
         return absl::DeadlineExceededError("nothing came back for 30 s");
       }

@@ -71,8 +71,8 @@ TEST_P(EveryLbScenario, AFlappingLinkDoesNotStopTraffic) {
   EXPECT_FALSE(net.failed());
 }
 
-// Section 19 item 11: half of the ways back are dead. A policy that keeps to one path has one for its control packets,
-// too, and leaves it when the peer repeats itself.
+// Section 19 item 11: half of the ways back are dead. A policy that keeps to one path has one for
+// its control packets, too, and leaves it when the peer repeats itself.
 TEST_P(EveryLbScenario, ADeadAcknowledgementPathEndsNoConnection) {
   for (const NodeId first : {4u, 5u}) {
     Network net(Spec());

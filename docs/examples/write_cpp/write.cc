@@ -2,10 +2,9 @@
 //
 //   host B:  write b.toml                    exposes a region and waits
 //   host A:  write a.toml 10.0.0.2           writes into it, three times
-#include <weir/weir.hpp>
-
 #include <cstdio>
 #include <vector>
+#include <weir/weir.hpp>
 
 namespace {
 
@@ -58,7 +57,7 @@ int Write(weir::Context& context, const char* remote) {
                 static_cast<unsigned long long>(info->sent.retransmits));
   }
   return context.Close(*connection).ok() && WaitFor(context, weir::Event::kClosed, completion) ? 0
-                                                                                              : 1;
+                                                                                               : 1;
 }
 
 }  // namespace
