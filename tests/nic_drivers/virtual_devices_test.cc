@@ -8,15 +8,6 @@
 #include "absl/strings/str_format.h"
 #include "tests/nic_drivers/peer_process.h"
 
-// libxdp keeps 80 bytes of each umem that DPDK's net_af_xdp gives back. Without the sanitizer
-// nobody asks for this.
-extern "C" const char* __lsan_default_suppressions() { return "leak:xsk_umem__create\n"; }
-// DPDK's rings order by barriers that the sanitizer does not know, and its heap wipes what it gets
-// back; buffers that pass through them are announced in nic_drivers/dpdk/buffers.h.
-extern "C" const char* __tsan_default_suppressions() {
-  return "race:__rte_ring_\ncalled_from_lib:librte_eal.so\n";
-}
-
 namespace weir {
 namespace {
 
