@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <utility>
 
 #include "datapath/api/congestion_control.h"
 
@@ -30,24 +29,12 @@ template <class A, class B>
 struct CombinedTables {
   using Config = CombinedConfig<A, B>;
 
-  template <class Half, auto Member, size_t I>
-  static constexpr ParamSpec Moved() {
-    ParamSpec row = Half::kParams[I];
-    row.set = [](void* config, double value) {
-      Half::kParams[I].set(&(static_cast<Config*>(config)->*Member), value);
-    };
-    row.get = [](const void* config) {
-      return Half::kParams[I].get(&(static_cast<const Config*>(config)->*Member));
-    };
-    return row;
-  }
-  template <size_t... I, size_t... J>
-  static constexpr auto Params(std::index_sequence<I...>, std::index_sequence<J...>) {
-    return std::array{Moved<A, &Config::a, I>()..., Moved<B, &Config::b, J>()...};
-  }
   static constexpr auto Params() {
-    return Params(std::make_index_sequence<std::size(A::kParams)>(),
-                  std::make_index_sequence<std::size(B::kParams)>());
+    constexpr auto a = MovedParams<&Config::a, std::size(A::kParams), A::kParams>();
+    constexpr auto b = MovedParams<&Config::b, std::size(B::kParams), B::kParams>();
+    std::array<ParamSpec, a.size() + b.size()> all{};
+    std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), all.begin()));
+    return all;
   }
   static constexpr auto Counters() {
     std::array<CounterSpec, std::size(A::kCounters) + std::size(B::kCounters)> all{};
@@ -87,12 +74,21 @@ class Combined final : public CongestionControl {
     if (now >= a_.timer()) a_.OnTimer(now);
     if (now >= b_.timer()) b_.OnTimer(now);
   }
+  void OnProbe(const ProbeSample& probe) override { a_.OnProbe(probe), b_.OnProbe(probe); }
   void OnIdle(Time now) override { a_.OnIdle(now), b_.OnIdle(now); }
   void OnResume(Time now, Duration idle) override {
     a_.OnResume(now, idle), b_.OnResume(now, idle);
   }
 
   Time timer() const override { return std::min(a_.timer(), b_.timer()); }
+  Duration probe_interval() const override {
+    const Duration a = a_.probe_interval();
+    const Duration b = b_.probe_interval();
+    return a == Duration(0) || (b > Duration(0) && b < a) ? b : a;
+  }
+  bool CreditPilesUp(Bytes held) const override {
+    return a_.CreditPilesUp(held) || b_.CreditPilesUp(held);
+  }
   Bytes CreditWanted(Bytes backlog) const override {
     const Bytes usable =
         std::min(backlog, std::min(a_.allowance().window, b_.allowance().window) + mtu_);

@@ -53,11 +53,11 @@ void RcccScheduler::OnDemand(Time, CreditFlow flow, Bytes ask) {
   Settle(flow);
 }
 
-void RcccScheduler::OnData(Time, CreditFlow flow, Bytes size, bool, bool trimmed) {
-  Sender& sender = senders_[flow];
-  sender.ahead = std::max(sender.ahead - size, Bytes(0));
-  if (trimmed) sender.trimmed = std::min(sender.trimmed + mtu_, max_window_);
-  Settle(flow);
+void RcccScheduler::OnData(const DataArrival& arrival) {
+  Sender& sender = senders_[arrival.flow];
+  sender.ahead = std::max(sender.ahead - arrival.size, Bytes(0));
+  if (arrival.trimmed) sender.trimmed = std::min(sender.trimmed + mtu_, max_window_);
+  Settle(arrival.flow);
 }
 
 void RcccScheduler::OnDone(Time, CreditFlow flow) {

@@ -86,7 +86,7 @@ class RcccScheduler final : public CreditScheduler {
   RcccScheduler(const CreditInfo& info, const Rccc::Config& config);
 
   void OnDemand(Time now, CreditFlow flow, Bytes ask) override;
-  void OnData(Time now, CreditFlow flow, Bytes size, bool marked, bool trimmed) override;
+  void OnData(const DataArrival& arrival) override;
   void OnDone(Time now, CreditFlow flow) override;
   Grant NextGrant(Time now) override;
 

@@ -26,7 +26,8 @@ enum Control : uint32_t {
   kSendCredit = 1u << 4,
   kSendCreditRequest = 1u << 5,
   kSendProbe = 1u << 6,
-  kSendClose = 1u << 7,
+  kSendPathProbe = 1u << 7,
+  kSendClose = 1u << 8,
 };
 
 struct Connection {

@@ -199,7 +199,7 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
         binding.cc->name));
   }
   (*c)->binding = &binding;
-  (*c)->sender.Rebind(now, binding, RulesOf(**c));
+  (*c)->sender.Rebind(now, binding, RulesOf(**c), HealthOf(**c));
   AfterEvent(now, **c);
   return absl::OkStatus();
 }

@@ -48,6 +48,7 @@ struct EndpointConfig {
 
   uint16_t payload_max = 4096;            // bytes a packet
   bool verify_payload = false;            // open with full-size packets; smaller if none gets there
+  Bytes rx_buffer = MiB(1);               // of the port: a wait that fills it is level 31
   bool payload_crc = false;               // CRC-32C over payloads, too
   Duration reorder_window{};              // 0: derived from policy and network
   Duration rto_min{};                     // 0: base RTT, all queues and the peer's delay
@@ -172,6 +173,8 @@ class Endpoint {
   void HandleConnectionTimer(Time now, Connection& c);
   void Retry(Time now, Connection& c);
   void StartClosing(Time now, Connection& c);
+  uint16_t EntropyTo(const NetAddress& remote) const;
+  PathHealth* HealthOf(const Connection& c);
   uint32_t HashOf(const NetAddress& remote, WireId peer) const;
 
   // Sending.
@@ -189,6 +192,8 @@ class Endpoint {
   PathId ControlPath(Connection& c);
   // Completes a frame whose headers are written, and books it on the port.
   void FinishControl(Time now, PathId path, uint32_t size, Frame& frame);
+  void WritePathProbe(Time now, Connection& c, Frame& frame);
+  uint8_t rx_level() const;  // how full the receive queue is, [0, 31]
   uint32_t WriteOpen(const OpenHeader& h, const Connection& c, Frame& frame);
 
   EndpointConfig config_;
@@ -215,6 +220,16 @@ class Endpoint {
   uint32_t reply_head_ = 0, reply_tail_ = 0;
   uint64_t nonces_ = 0;
   Time now_{};  // of the latest input
+  static constexpr int64_t kRxWaitWeight = 8;
+  Duration rx_wait_{};  // of received frames, averaged
+  Bytes credit_held_{};
+  // What is known of the paths to a peer. As few as there are peers, so a list does.
+  struct Destination {
+    std::array<uint8_t, 16> ip{};
+    uint32_t paths = 0;
+    PathHealth health;
+  };
+  std::deque<Destination> destinations_;
 };
 
 }  // namespace weir

@@ -52,11 +52,18 @@ Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding)
   const uint64_t random = Mix64(config_.seed ^ Mix64(c.id.value));
   c.first_psn = Psn(0u - static_cast<uint32_t>(random % 512));
   // Which worker of the peer takes an open does not matter.
-  c.writer = FrameWriter(config_.address, remote, static_cast<uint16_t>(random >> 32),
-                         static_cast<uint32_t>(random >> 40));
+  c.writer =
+      FrameWriter(config_.address, remote, EntropyTo(remote), static_cast<uint32_t>(random >> 40));
   c.control_path = static_cast<PathId>((random >> 48) % binding.paths);
   c.payload_max = config_.payload_max;
   return &c;
+}
+
+// One for each destination, so that a path means the same to all connections there.
+uint16_t Endpoint::EntropyTo(const NetAddress& remote) const {
+  uint64_t hash = config_.seed;
+  for (const uint8_t byte : remote.ip) hash = Mix64(hash + byte);
+  return static_cast<uint16_t>(hash);
 }
 
 FlowInfo Endpoint::FlowOf(const Connection& c) const {
@@ -71,9 +78,10 @@ FlowInfo Endpoint::FlowOf(const Connection& c) const {
 }
 
 LossRules Endpoint::RulesOf(const Connection& c) const {
-  const bool reorders = c.binding->lb->reordering != Reordering::kNever;
+  const Reordering reordering = c.binding->reordering();
+  const bool reorders = reordering != Reordering::kNever;
   LossRules rules;
-  rules.by_order = c.binding->lb->reordering != Reordering::kAlways;
+  rules.by_order = reordering != Reordering::kAlways;
   rules.reorder_window = config_.reorder_window;
   if (rules.reorder_window == Duration(0)) {
     const Duration queue = std::max(config_.max_queue, config_.base_rtt);
@@ -138,13 +146,27 @@ void Endpoint::Establish(Time now, Connection& c, const OpenHeader& h) {
                  .window_limit = std::min<uint32_t>(h.window - 64u, TxWindow::kUsable),
                  .receives = h.receives,
                  .telemetry = c.telemetry,
-                 .payload_crc = c.payload_crc});
+                 .payload_crc = c.payload_crc,
+                 .health = HealthOf(c),
+                 .credit_held = &credit_held_});
+}
+
+// Nothing is kept of a destination whose policies do not ask.
+PathHealth* Endpoint::HealthOf(const Connection& c) {
+  if (!c.binding->lb->uses_health) return nullptr;
+  for (Destination& d : destinations_) {
+    if (d.ip == c.remote.ip && d.paths == c.binding->paths) return &d.health;
+  }
+  const Duration grace = 2 * config_.base_rtt + config_.max_queue;
+  destinations_.push_back({c.remote.ip, c.binding->paths, PathHealth(c.binding->paths, grace)});
+  return &destinations_.back().health;
 }
 
 // With smaller packets. Nobody here has heard of the connection yet, so nothing is lost.
 void Endpoint::Restart(Time now, Connection& c, const OpenHeader& h) {
   const Time retry_at = c.retry_at;
   const Time give_up_at = c.give_up_at;
+  c.sender.Release();
   c.Renew(shared_);
   Establish(now, c, h);
   c.retry_at = retry_at;

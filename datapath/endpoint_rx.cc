@@ -11,7 +11,17 @@ void Endpoint::HandleRx(Time now, std::span<const Frame> frames) {
   now_ = now;
   if (frames.empty()) return;
   NoteStall(now, frames.front().rx_time - frames.front().rx_gap);
-  for (const Frame& frame : frames) HandleFrame(now, frame);
+  for (const Frame& frame : frames) {
+    // What lies behind a frame that has waited has come at line rate at most.
+    const Duration waited = std::max(Duration(0), now - frame.rx_time);
+    rx_wait_ += (waited - rx_wait_) / kRxWaitWeight;
+    HandleFrame(now, frame);
+  }
+}
+
+uint8_t Endpoint::rx_level() const {
+  const Bytes held = config_.line_rate * rx_wait_;
+  return static_cast<uint8_t>(std::min<int64_t>(31, 32 * held.count() / config_.rx_buffer.count()));
 }
 
 // Nothing if the frame may have waited for long: what a peer made of it would be no round trip.
@@ -71,6 +81,8 @@ void Endpoint::HandleFrame(Time now, const Frame& frame) {
     case PacketType::kClose:
     case PacketType::kCloseAck:
     case PacketType::kAbort:
+    case PacketType::kPathProbe:
+    case PacketType::kProbeAnswer:
       return HandleControl(now, frame, info);
   }
   CountBad(WireError::kField);
@@ -129,7 +141,12 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
   c->sender.HeardFromPeer(now);
   if (scheduler_ != nullptr && c->scheduler != 0) {
     const Bytes wire(h.payload + DataOverhead(c->remote.v6, c->telemetry));
-    scheduler_->OnData(now, c->index, wire, info.marked, info.trimmed);
+    scheduler_->OnData({.now = now,
+                        .flow = c->index,
+                        .size = wire,
+                        .marked = info.marked,
+                        .trimmed = info.trimmed,
+                        .piles_up = (h.flags & DataHeader::kCreditPilesUp) != 0});
     Demand(now, *c, h.demand);
   }
   AfterEvent(now, *c);
@@ -194,6 +211,19 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       break;
     case PacketType::kProbe:
       c->receiver.HandleProbe(ArrivalOf(frame), h.value);
+      break;
+    case PacketType::kPathProbe:
+      QueueReply(
+          {.to = info.from,
+           .control = {.type = PacketType::kProbeAnswer,
+                       .flags = info.marked || info.trimmed ? ControlHeader::kMarked : uint8_t{0},
+                       .to = c->peer,
+                       .from = c->id,
+                       .value = h.value}});
+      break;
+    case PacketType::kProbeAnswer:
+      c->sender.HandleProbeAnswer(now, frame.rx_time, h.value,
+                                  (h.flags & ControlHeader::kMarked) != 0);
       break;
     case PacketType::kCloseAck:
       if (c->state == ConnectionState::kClosing) End(*c, Event::kClosed, Cause::kNone);

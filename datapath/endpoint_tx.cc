@@ -15,6 +15,7 @@ void Endpoint::AfterEvent(Time now, Connection& c) {
   if (c.receiver.ack_due()) bits |= kSendAck;
   if (c.receiver.cnp_due()) bits |= kSendCnp;
   if (c.sender.probe_due()) bits |= kSendProbe;
+  if (c.sender.path_probe_due()) bits |= kSendPathProbe;
   if (bits != 0) QueueControl(c, bits);
   if (!c.sender.idle()) Wake(now, c);
   UpdateDeadline(now, c);
@@ -145,7 +146,7 @@ size_t Endpoint::PollTx(Time now, std::span<Frame> out) {
 // A connection's control packets have a path of their own. No single path can silence it: one that
 // sprays sprays them, too; another moves on when it seems that they do not arrive.
 PathId Endpoint::ControlPath(Connection& c) {
-  const bool sprays = c.binding->lb->reordering == Reordering::kAlways;
+  const bool sprays = c.binding->reordering() == Reordering::kAlways;
   if (sprays || c.ControlUnheard()) {
     c.control_path = static_cast<PathId>((c.control_path + 1u) % c.binding->paths);
   }
@@ -180,7 +181,9 @@ size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
   }
   while (n < out.size() && control_head_ != kNil) {
     Connection& c = connections_[control_head_];
-    if (c.control != 0) {
+    if (c.control == kSendPathProbe) {
+      WritePathProbe(now, c, out[n++]);
+    } else if (c.control != 0) {
       const Time departure = std::max(now, port_.free_at());
       const PathId path = ControlPath(c);
       FinishControl(now, path, WriteControl(now, departure, c, out[n]), out[n]);
@@ -196,10 +199,22 @@ size_t Endpoint::PollControl(Time now, std::span<Frame> out) {
   return n;
 }
 
+// On a path of its own, in the class of data.
+void Endpoint::WritePathProbe(Time now, Connection& c, Frame& frame) {
+  c.control &= ~static_cast<uint32_t>(kSendPathProbe);
+  PathId path = 0;
+  const uint32_t number = c.sender.PollPathProbe(std::max(now, port_.free_at()), path);
+  const ControlHeader h{
+      .type = PacketType::kPathProbe, .to = c.peer, .from = c.id, .value = number};
+  FinishControl(now, path, c.writer.Write(h, path, frame.data), frame);
+  frame.cls = FrameClass::kData;
+}
+
 // Writes the most urgent control packet and takes its bit.
 uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, Frame& frame) {
   std::byte* out = frame.data;
-  const uint32_t bit = c.control & (0u - c.control);
+  const uint32_t others = c.control & ~static_cast<uint32_t>(kSendPathProbe);
+  const uint32_t bit = others & (0u - others);
   c.control &= ~bit;
   ControlHeader h{.to = c.peer, .from = c.id};
   switch (bit) {
@@ -210,6 +225,7 @@ uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, Frame& 
       AckHeader ack;
       ack.to = c.peer;
       ack.credit = c.granted_units();
+      ack.receiver_level = rx_level();
       c.receiver.PollAck(departure, ack);
       if (c.receiver.ack_due()) c.control |= kSendAck;
       c.control &= ~static_cast<uint32_t>(kSendCredit);  // the acknowledgement carries it
@@ -233,9 +249,11 @@ uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, Frame& 
       h.type = PacketType::kProbe;
       h.value = c.sender.PollProbe(departure);
       break;
-    default:
+    case kSendClose:
       h.type = PacketType::kClose;
       break;
+    default:
+      WEIR_DCHECK(false);
   }
   return c.writer.Write(h, c.control_path, out);
 }

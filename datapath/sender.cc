@@ -23,6 +23,8 @@ void Sender::Open(Time now, Pool<TxPage>& pages, const SenderSetup& setup) {
   receives_ = setup.receives;
   telemetry_ = setup.telemetry;
   payload_crc_ = setup.payload_crc;
+  health_ = setup.health;
+  credit_held_ = setup.credit_held;
   window_.Reset(pages, setup.first_psn);
   rtt_ = RttEstimator(flow_.base_rtt, loss_.rto_min);
   reorder_window_ = loss_.reorder_window;
@@ -40,8 +42,10 @@ void Sender::Install(uint64_t lb_seed) {
                      .mtu = flow_.mtu,
                      .bdp = flow_.bdp(),
                      .base_rtt = flow_.base_rtt,
-                     .seed = lb_seed},
+                     .seed = lb_seed,
+                     .health = health_ != nullptr ? health_ : &kAllPathsGood},
               binding_->lb_config);
+  probe_interval_ = (binding_->cc->events & kCcProbe) != 0 ? cc_->probe_interval() : Duration(0);
 }
 
 void Sender::Release() {
@@ -49,6 +53,8 @@ void Sender::Release() {
     shared_.completions.Cancel();
     Forget(open_head_);
   }
+  if (credit_held_ != nullptr) *credit_held_ -= credit_counted_;
+  credit_counted_ = Bytes(0);
   window_.ReleaseAll();
   in_flight_ = Bytes(0);
   lost_bytes_ = unsent_bytes_ = 0;
@@ -56,10 +62,12 @@ void Sender::Release() {
   unsent_ = Pool<TxMessage>::kNone;
 }
 
-void Sender::Rebind(Time now, const Binding& binding, const LossRules& loss) {
+void Sender::Rebind(Time now, const Binding& binding, const LossRules& loss, PathHealth* health) {
   const Snapshot before = TakeSnapshot();
   binding_ = &binding;
   loss_ = loss;
+  health_ = health;
+  path_probe_due_ = false;
   reorder_window_ = std::max(reorder_window_, loss.reorder_window);
   cc_timer_ = Time::Never();
   Install(Mix64(flow_.seed + static_cast<uint64_t>(now.nanos())));
@@ -142,6 +150,14 @@ void Sender::RefreshAllowance() {
   const Rate rate = std::min(allowance_.rate, flow_.line_rate);
   if (allowance_.rate != Rate::Max()) pace_.set_rate(rate);
   if ((binding_->cc->events & kCcTimer) != 0) cc_timer_ = cc_->timer();
+  if ((binding_->cc->events & kCcCredit) != 0) CountCredit();
+}
+
+// Unlimited credit is none.
+void Sender::CountCredit() {
+  const Bytes held = allowance_.credit == Bytes::Max() ? Bytes(0) : allowance_.credit;
+  *credit_held_ += held - credit_counted_;
+  credit_counted_ = held;
 }
 
 void Sender::EnterIdleIfDone(Time now) {
@@ -275,10 +291,14 @@ Bytes Sender::PollData(Time now, Time departure, const FrameWriter& writer, Wire
   const uint16_t slot = TakeNext();
   TxRecord& record = window_.At(slot);
   const Bytes size(record.size);
+  const TxMessage& message = shared_.tx_messages[record.message];
   record.path = lb_->PickPath({.now = now,
                                .size = size,
                                .in_flight = in_flight_,
                                .window = allowance_.window,
+                               .message = message.number,
+                               .message_size = Bytes(message.length),
+                               .offset = Bytes(static_cast<int64_t>(record.piece) * payload_max_),
                                .retransmit = retransmit,
                                .lost_on = static_cast<PathId>(record.path % binding_->paths)});
   WEIR_DCHECK(record.path < binding_->paths);
@@ -288,13 +308,16 @@ Bytes Sender::PollData(Time now, Time departure, const FrameWriter& writer, Wire
   window_.PushBack(window_.in_flight, slot);
   in_flight_ += size;
   last_sent_ = departure;
+  last_path_ = record.path;
 
   DataHeader header = HeaderFor(record, window_.PsnAt(slot), to);
   const bool last = NextSize() == Bytes(0);
   const bool tight = allowance_.window < 2 * ack_every_;
   if (last || tight || retransmit) header.flags |= DataHeader::kAckRequest;
   header.demand = Demand(now);
-  const TxMessage& message = shared_.tx_messages[record.message];
+  if ((binding_->cc->events & kCcCredit) != 0 && cc_->CreditPilesUp(*credit_held_)) {
+    header.flags |= DataHeader::kCreditPilesUp;
+  }
   frame.size = writer.Write(header, record.path, retransmit, frame.data);
   frame.payload_size = header.payload;
   frame.payload = message.data == nullptr
@@ -339,6 +362,15 @@ uint32_t Sender::PollProbe(Time departure) {
   probe_seq_ = next_send_seq_++;
   ++shared_.counters.probes_sent;
   return ++probe_number_;
+}
+
+uint32_t Sender::PollPathProbe(Time departure, PathId& path) {
+  path_probe_due_ = false;
+  path = path_probe_path_;
+  const uint32_t number = ++path_probe_number_;
+  path_probes_[number % path_probes_.size()] = {.number = number, .path = path, .sent = departure};
+  ++shared_.counters.probes_sent;
+  return number;
 }
 
 }  // namespace weir

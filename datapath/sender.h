@@ -2,6 +2,7 @@
 // policy are told.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "datapath/api/congestion_control.h"
@@ -22,6 +23,8 @@ struct Binding {
   const LbEntry* lb = nullptr;
   ConfigBlob lb_config{};
   uint32_t paths = 64;
+
+  Reordering reordering() const { return ReorderingOf(*lb, lb_config); }
 };
 
 // How a send half finds losses; derived from policy and port, overridable.
@@ -46,6 +49,8 @@ struct SenderSetup {
   uint32_t receives = 0;      // sends the peer has buffers for
   bool telemetry = false;
   bool payload_crc = false;
+  PathHealth* health = nullptr;  // of the destination, if the policy uses it
+  Bytes* credit_held = nullptr;  // by all connections of the endpoint
 };
 
 // Per-connection figures for reports.
@@ -67,7 +72,7 @@ class Sender {
   // Drops everything unsent and unacknowledged; gives back all it held.
   void Release();
   // Another algorithm and policy from here on; nothing in flight is disturbed.
-  void Rebind(Time now, const Binding& binding, const LossRules& loss);
+  void Rebind(Time now, const Binding& binding, const LossRules& loss, PathHealth* health);
 
   // False if no message slot or completion is free.
   bool Post(Time now, const SendRequest& request);
@@ -96,6 +101,9 @@ class Sender {
   uint32_t PollCreditRequest(Time now);  // the demand, cumulative, kCreditUnit
   bool probe_due() const { return probe_due_; }
   uint32_t PollProbe(Time departure);  // its number
+  bool path_probe_due() const { return path_probe_due_; }
+  uint32_t PollPathProbe(Time departure, PathId& path);  // its number
+  void HandleProbeAnswer(Time now, Time arrived, uint32_t number, bool marked);
 
   Time NextDeadline(Time now) const;
   bool opened() const { return binding_ != nullptr; }
@@ -133,6 +141,10 @@ class Sender {
   void HandleTimeout(Time now);
   Duration SilenceMax() const;
   void Install(uint64_t lb_seed);
+  void TellPolicy(const PathFeedback& feedback);
+  Time PathProbeDeadline() const;
+  void PlanPathProbe(Time now);
+  void CountCredit();
   void RefreshAllowance();
   void EnterIdleIfDone(Time now);
   void LeaveIdle(Time now);
@@ -201,6 +213,23 @@ class Sender {
   bool probe_under_way_ = false;
   Time probe_sent_{};  // of the latest probe, if none was sent since idle: when that ended
   uint32_t probe_seq_ = 0;
+
+  // Probes along the data's own way, asked for by the algorithm or by the health of paths.
+  struct PathProbe {
+    uint32_t number = 0;
+    PathId path = 0;
+    Time sent = Time::Never();  // never: answered
+  };
+  std::array<PathProbe, 8> path_probes_{};
+  uint32_t path_probe_number_ = 0;
+  PathId path_probe_path_ = 0;  // of the next
+  bool path_probe_due_ = false;
+  Duration probe_interval_{};  // of the algorithm; 0: none
+  Time cc_probe_at_{};
+  PathId last_path_ = 0;
+  PathHealth* health_ = nullptr;
+  Bytes* credit_held_ = nullptr;
+  Bytes credit_counted_{};  // our part of *credit_held_
 
   uint32_t granted_ = 0;  // by the receiver, cumulative, kCreditUnit
   int credit_asks_ = 0;   // requests since credit last came

@@ -115,12 +115,10 @@ void Sender::AckRecord(Psn psn, TxRecord& record, bool marked, AckWork& work) {
     work.marked += size;
     ++shared_.counters.marks_echoed;
   }
-  if (binding_->lb->learns && record.path < binding_->paths) {
-    lb_->OnFeedback({.now = work.now,
-                     .path = record.path,
-                     .event = marked ? PathEvent::kMarked : PathEvent::kGood,
-                     .rtt = psn == work.rtt_psn ? work.rtt : Duration(0)});
-  }
+  TellPolicy({.now = work.now,
+              .path = record.path,
+              .event = marked ? PathEvent::kMarked : PathEvent::kGood,
+              .rtt = psn == work.rtt_psn ? work.rtt : Duration(0)});
   FinishPiece(record);
 }
 
@@ -159,7 +157,9 @@ void Sender::TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work) 
        .limit = limit_,
        .host_stall = work.rtt == Duration(0) && now < shared_.stalled_until + rtt_.smoothed(),
        .path = work.rtt_path,
-       .telemetry = std::span(ack.telemetry.data(), ack.records)});
+       .telemetry = std::span(ack.telemetry.data(), ack.records),
+       .path_load = ack.path_load,
+       .receiver_level = ack.receiver_level});
   RefreshAllowance();
 }
 

@@ -81,9 +81,14 @@ void Sender::DeclareLost(Time now, uint16_t slot, PathEvent event) {
   record.state = TxState::kLost;
   in_flight_ -= Bytes(record.size);
   lost_bytes_ += record.size;
-  if (binding_->lb->learns && record.path < binding_->paths) {
-    lb_->OnFeedback({.now = now, .path = record.path, .event = event});
-  }
+  TellPolicy({.now = now, .path = record.path, .event = event});
+}
+
+// A path of before a change of policy may be none now.
+void Sender::TellPolicy(const PathFeedback& feedback) {
+  if (feedback.path >= binding_->paths) return;
+  if (health_ != nullptr) health_->OnFeedback(feedback);
+  if (binding_->lb->learns) lb_->OnFeedback(feedback);
 }
 
 void Sender::ReportLoss(Time now, Bytes lost, LossCause cause, bool marked) {
@@ -124,7 +129,8 @@ Time Sender::ProbeDeadline() const {
 }
 
 Time Sender::NextDeadline(Time now) const {
-  Time next = std::min({cc_timer_, RackDeadline(), RtoDeadline(), ProbeDeadline()});
+  Time next =
+      std::min({cc_timer_, RackDeadline(), RtoDeadline(), ProbeDeadline(), PathProbeDeadline()});
   // A credit request that is due waits only to be polled.
   const bool later = limit_ == Limit::kCredit && credit_request_at_ > now;
   return later ? std::min(next, credit_request_at_) : next;
@@ -142,11 +148,44 @@ bool Sender::HandleTimer(Time now) {
     ++probes_in_row_;
     ++unanswered_;
   }
+  if (PathProbeDeadline() <= now) PlanPathProbe(now);
   // A peer that says nothing, or one that answers but gets none of the data.
   const bool silent =
       unanswered_ > loss_.retries_max && now - heard_at_ > std::max(SilenceMax(), loss_.patience);
   const bool stuck = timeouts_in_row_ > loss_.retries_max && now - last_progress_ > loss_.patience;
   return !silent && !stuck;
+}
+
+Time Sender::PathProbeDeadline() const {
+  if (path_probe_due_) return Time::Never();
+  const bool asks = probe_interval_ > Duration(0) && !window_.in_flight.empty();
+  const Time algorithm = asks ? cc_probe_at_ : Time::Never();
+  return health_ != nullptr ? std::min(algorithm, health_->deadline()) : algorithm;
+}
+
+// Bad paths first: their turns are rare.
+void Sender::PlanPathProbe(Time now) {
+  if (health_ != nullptr && health_->Next(now, path_probe_path_)) {
+    path_probe_due_ = true;
+    return;
+  }
+  if (probe_interval_ == Duration(0) || window_.in_flight.empty() || cc_probe_at_ > now) return;
+  path_probe_due_ = true;
+  path_probe_path_ = last_path_;
+  cc_probe_at_ = now + probe_interval_;
+}
+
+void Sender::HandleProbeAnswer(Time now, Time arrived, uint32_t number, bool marked) {
+  HeardFromPeer(now);
+  PathProbe& probe = path_probes_[number % path_probes_.size()];
+  if (probe.number != number || probe.sent == Time::Never()) return;
+  const Duration rtt = arrived - probe.sent;
+  const bool stalled = probe.sent < shared_.stalled_until;
+  probe.sent = Time::Never();
+  if (health_ != nullptr) health_->OnProbeAnswer(now, probe.path);
+  if ((binding_->cc->events & kCcProbe) == 0 || rtt <= Duration(0) || stalled) return;
+  cc_->OnProbe({.now = now, .rtt = rtt, .marked = marked, .path = probe.path});
+  RefreshAllowance();
 }
 
 // As long as the time-outs in a row that use up all retries.

@@ -1,7 +1,9 @@
 // Weir's own packets: encode and decode.
 #include "datapath/wire.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "datapath/wire_codec.h"
 
@@ -20,6 +22,13 @@ constexpr uint32_t kAckFixedBytes = 44;
 constexpr uint32_t kTrimNoticeBytes = 20;
 constexpr uint32_t kControlBytes = 20;
 constexpr uint32_t kRefuseBytes = 24;
+
+// An acknowledgement's flags share their byte with the receiver's level.
+constexpr int kLevelShift = 3;
+constexpr uint8_t kAckFlags = (1 << kLevelShift) - 1;
+
+constexpr double kLoadLeast = 1.0 / 64;
+constexpr double kLoadStep = 1.05;
 
 uint8_t Tos(uint8_t dscp, uint8_t ecn) { return static_cast<uint8_t>(dscp << 2 | ecn); }
 
@@ -51,14 +60,16 @@ uint32_t FrameWriter::Write(const AckHeader& h, PathId path, std::byte* out) con
   const uint32_t weir = kAckFixedBytes + h.words * 16u + h.records * kRecordBytes;
   Writer w(out + Prefix(weir, 0, Tos(kDscpControl, 0), path, out));
   w.U8(FirstByte(AckHeader::kType));
-  w.U8(h.flags);
+  w.U8(static_cast<uint8_t>((h.flags & kAckFlags) | h.receiver_level << kLevelShift));
   w.U8(h.words);
   w.U8(h.records);
   w.U32(h.to.value);
   w.U32(h.cumulative.value());
   w.U32(h.base.value());
   w.U32(h.echo.value());
-  w.U32(h.attempt);
+  w.U8(h.attempt);
+  w.U8(EncodeLoad(h.path_load));
+  w.U16(0);
   w.U64(static_cast<uint64_t>(h.hold.count()));
   w.U32(h.credit);
   w.U32(h.receives);
@@ -84,7 +95,9 @@ uint32_t FrameWriter::Write(const TrimNotice& h, PathId path, std::byte* out) co
 }
 
 uint32_t FrameWriter::Write(const ControlHeader& h, PathId path, std::byte* out) const {
-  Writer w(out + Prefix(kControlBytes, 0, Tos(kDscpControl, 0), path, out));
+  const bool with_data = h.type == PacketType::kPathProbe;
+  const uint8_t tos = with_data ? Tos(kDscpData, kEcnCapable) : Tos(kDscpControl, 0);
+  Writer w(out + Prefix(kControlBytes, 0, tos, path, out));
   w.U8(FirstByte(h.type));
   w.U8(h.flags);
   w.U16(0);
@@ -157,7 +170,9 @@ WireError Read(std::span<const std::byte> packet, AckHeader& h) {
   if (packet.size() < kAckFixedBytes) return WireError::kShort;
   if (!TypeIs(packet, AckHeader::kType)) return WireError::kField;
   Reader r(packet.data() + 1);
-  h.flags = r.U8();
+  const uint8_t flags = r.U8();
+  h.flags = flags & kAckFlags;
+  h.receiver_level = static_cast<uint8_t>(flags >> kLevelShift);
   h.words = r.U8();
   h.records = r.U8();
   if (h.words > kSackWords || h.records > kMaxHops) return WireError::kField;
@@ -169,7 +184,9 @@ WireError Read(std::span<const std::byte> packet, AckHeader& h) {
   h.cumulative = Psn(r.U32());
   h.base = Psn(r.U32());
   h.echo = Psn(r.U32());
-  h.attempt = static_cast<uint8_t>(r.U32());
+  h.attempt = r.U8();
+  h.path_load = DecodeLoad(r.U8());
+  r.U16();
   h.hold = Duration(static_cast<int64_t>(r.U64()));
   h.credit = r.U32();
   h.receives = r.U32();
@@ -242,6 +259,20 @@ WireError Read(std::span<const std::byte> packet, RefuseHeader& h) {
   h.nonce = all.U64();
   h.detail = all.U32();
   return all.Checksum() ? WireError::kNone : WireError::kChecksum;
+}
+
+uint8_t EncodeLoad(double load, double up) {
+  if (load <= 0) return 0;
+  const double steps = std::log(load / kLoadLeast) / std::log(kLoadStep);
+  const double low = std::floor(std::clamp(steps, 0.0, 253.0));
+  // Of a value between two codes so much of the way, linearly, is the chance of the upper one.
+  const double from = kLoadLeast * std::pow(kLoadStep, low);
+  const double share = (load - from) / (from * (kLoadStep - 1));
+  return static_cast<uint8_t>(1 + low + (share > up ? 1 : 0));
+}
+
+double DecodeLoad(uint8_t code) {
+  return code == 0 ? 0 : kLoadLeast * std::pow(kLoadStep, code - 1);
 }
 
 }  // namespace weir

@@ -55,6 +55,8 @@ enum class PacketType : uint8_t {
   kClose = 11,
   kCloseAck = 12,
   kAbort = 13,
+  kPathProbe = 14,  // goes with the data, through the same queues
+  kProbeAnswer = 15,
 };
 
 // A connection at its owner: slot (16 bits), worker (6) and which use of the slot it is (10).
@@ -81,11 +83,12 @@ inline constexpr int64_t kCreditUnit = 256;
 
 struct DataHeader {
   static constexpr PacketType kType = PacketType::kData;
-  static constexpr uint8_t kAckRequest = 1;   // acknowledge at once
-  static constexpr uint8_t kWrite = 2;        // one-sided; else a send
-  static constexpr uint8_t kNotify = 4;       // a write that completes at the receiver too
-  static constexpr uint8_t kTelemetry = 8;    // room for switch records follows
-  static constexpr uint8_t kPayloadCrc = 16;  // `payload_crc` is valid
+  static constexpr uint8_t kAckRequest = 1;      // acknowledge at once
+  static constexpr uint8_t kWrite = 2;           // one-sided; else a send
+  static constexpr uint8_t kNotify = 4;          // a write that completes at the receiver too
+  static constexpr uint8_t kTelemetry = 8;       // room for switch records follows
+  static constexpr uint8_t kPayloadCrc = 16;     // `payload_crc` is valid
+  static constexpr uint8_t kCreditPilesUp = 32;  // more credit than the sender can use
 
   uint8_t flags = 0;
   uint16_t payload = 0;  // bytes, also when the switch cut them off
@@ -116,9 +119,11 @@ struct AckHeader {
   Psn base{};        // of the words; a multiple of 64
   Psn echo{};
   uint8_t attempt = 0;
-  Duration hold{};        // from the echoed packet's arrival to this packet's departure
-  uint32_t credit = 0;    // granted so far; kCreditUnit
-  uint32_t receives = 0;  // sends with an ordinal before this have a buffer; wraps
+  uint8_t receiver_level = 0;  // [0, 31]: how full the receive queue is
+  double path_load = 0;        // of the echoed packet's busiest link; 0: not told
+  Duration hold{};             // from the echoed packet's arrival to this packet's departure
+  uint32_t credit = 0;         // granted so far; kCreditUnit
+  uint32_t receives = 0;       // sends with an ordinal before this have a buffer; wraps
   std::array<uint64_t, kSackWords> arrived{};
   std::array<uint64_t, kSackWords> marked{};
   std::array<SwitchRecord, kMaxHops> telemetry{};
@@ -134,8 +139,10 @@ struct TrimNotice {
   uint8_t attempt = 0;
 };
 
-// CNP, credit, credit request, probe, close, close-ack, abort: a type and one number.
+// CNP, credit, credit request, probes and their answer, close, close-ack, abort: a type and one
+// number.
 struct ControlHeader {
+  static constexpr uint8_t kMarked = 1;  // a probe's answer: the probe carried CE
   PacketType type = PacketType::kCnp;
   uint8_t flags = 0;
   WireId to{};
@@ -259,6 +266,11 @@ int ReadTelemetry(std::span<const std::byte> packet, std::array<SwitchRecord, kM
 // Sets CE in the IP header of a frame that is ECN-capable, or the DSCP, and repairs the checksum.
 void MarkFrame(std::span<std::byte> frame);
 void SetFrameDscp(std::span<std::byte> frame, uint8_t dscp);
+
+// The load of a link in one byte: steps of 5 % from 1/64 on; 0 stays 0. `up` in [0, 1) decides the
+// rounding: of uniform ones the mean of what is decoded is the load.
+uint8_t EncodeLoad(double load, double up = 0.5);
+double DecodeLoad(uint8_t code);
 
 // CRC-32C (Castagnoli), continued from `crc`; 0 to begin.
 uint32_t Crc32c(uint32_t crc, std::span<const std::byte> bytes);

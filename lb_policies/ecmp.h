@@ -12,6 +12,8 @@ namespace weir {
 
 class Ecmp final : public LoadBalancer {
  public:
+  static constexpr bool kOnePath = true;
+
   struct Config {
     bool redraw_on_timeout = false;
   };

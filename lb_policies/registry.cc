@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "datapath/api/spreading.h"
 #include "lb_policies/ecmp.h"
 #include "lb_policies/flowlet.h"
 #include "lb_policies/oblivious.h"

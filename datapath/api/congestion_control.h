@@ -20,9 +20,9 @@ namespace weir {
 
 // What one connection may send. The core obeys all three limits.
 struct Allowance {
-  Bytes window{};                 // in flight, > 0; below one MTU the rate spaces packets out
-  Rate rate = Rate::Max();        // > 0; Rate::Max() turns pacing off
-  Bytes credit = Bytes::Max();    // may leave now; Bytes::Max(): not limited by credit
+  Bytes window{};               // in flight, > 0; below one MTU the rate spaces packets out
+  Rate rate = Rate::Max();      // > 0; Rate::Max() turns pacing off
+  Bytes credit = Bytes::Max();  // may leave now; Bytes::Max(): not limited by credit
 };
 constexpr bool IsLegal(const Allowance& a) {
   return a.window > Bytes(0) && a.rate > Rate(0) && a.credit >= Bytes(0);
@@ -55,16 +55,24 @@ class CongestionControl {
   virtual void OnCnp(Time /*now*/) {}
   virtual void OnCredit(Time /*now*/, Bytes /*granted*/) {}
   virtual void OnTimer(Time /*now*/) {}  // at or after timer()
-  virtual void OnIdle(Time /*now*/) {}   // nothing in flight and nothing to send
+  virtual void OnProbe(const ProbeSample&) {}
+  virtual void OnIdle(Time /*now*/) {}  // nothing in flight and nothing to send
   virtual void OnResume(Time /*now*/, Duration /*idle*/) {}
 
   virtual Time timer() const { return Time::Never(); }
+  // > 0: a probe is sent so often while data is in flight, each on the path of the latest packet.
+  virtual Duration probe_interval() const { return Duration(0); }
+  // Whether to tell the receiver that credit lies unused here. `held`: by all connections of the
+  // endpoint together.
+  virtual bool CreditPilesUp(Bytes /*held*/) const { return false; }
   // How much credit to hold beyond what is in hand, given what waits to be sent.
   virtual Bytes CreditWanted(Bytes /*backlog*/) const { return Bytes(0); }
   virtual Allowance allowance() const = 0;
 
   // Carries the connection over to another algorithm. `Restore` comes before any event.
-  virtual Snapshot snapshot() const { return {.window = allowance().window, .rate = allowance().rate}; }
+  virtual Snapshot snapshot() const {
+    return {.window = allowance().window, .rate = allowance().rate};
+  }
   virtual void Restore(const Snapshot&) {}
   // In the order of the entry's counter table.
   virtual std::span<const uint64_t> counters() const { return {}; }
@@ -85,9 +93,19 @@ struct CreditInfo {
 
 // One decision of a receiver half.
 struct Grant {
-  CreditFlow flow = kNoFlow;  // kNoFlow: nothing to grant now
-  Bytes bytes{};              // > 0 with a flow
+  CreditFlow flow = kNoFlow;   // kNoFlow: nothing to grant now
+  Bytes bytes{};               // > 0 with a flow
   Time again = Time::Never();  // when to ask next, if no event comes first; in the future
+};
+
+// A data packet that came to a receiver half.
+struct DataArrival {
+  Time now{};
+  CreditFlow flow = kNoFlow;
+  Bytes size{};  // on the wire, before it was trimmed
+  bool marked = false;
+  bool trimmed = false;   // its payload was cut off
+  bool piles_up = false;  // the sender has more credit than it can use
 };
 
 // Decides which sender may send how much to one endpoint. One instance an endpoint, shared by all
@@ -98,8 +116,7 @@ class CreditScheduler {
 
   // `ask` >= 0: what the sender wants granted beyond all that was granted so far.
   virtual void OnDemand(Time now, CreditFlow flow, Bytes ask) = 0;
-  // Data arrived; a trimmed packet brings its notice instead of its payload.
-  virtual void OnData(Time, CreditFlow, Bytes /*size*/, bool /*marked*/, bool /*trimmed*/) {}
+  virtual void OnData(const DataArrival&) {}
   virtual void OnDone(Time now, CreditFlow flow) = 0;  // closed: forget it
   virtual Grant NextGrant(Time now) = 0;
 };
@@ -120,13 +137,15 @@ enum CcEvent : uint32_t {
   kCcCnp = 1u << 1,
   kCcCredit = 1u << 2,
   kCcTimer = 1u << 3,
+  kCcProbe = 1u << 4,
 };
 
 // A receiver half, by a number both ends know.
 struct CreditEntry {
-  uint16_t id;       // on the wire; unique, > 0
+  uint16_t id;  // on the wire; unique, > 0
   const char* name;
-  CreditScheduler* (*create)(const CreditInfo&, const ConfigBlob&);  // `new`: before the first packet
+  CreditScheduler* (*create)(const CreditInfo&,
+                             const ConfigBlob&);  // `new`: before the first packet
 };
 
 // An algorithm: what `weir list` shows and what a connection is built from.
@@ -137,7 +156,7 @@ struct CcEntry {
   Signals needs;
   std::span<const ParamSpec> params;
   std::span<const CounterSpec> counters;
-  uint32_t events;      // CcEvent bits
+  uint32_t events;  // CcEvent bits
   size_t state_bytes;
   const CreditEntry* receiver_half;  // or nullptr
   ConfigBlob (*defaults)();
@@ -154,6 +173,7 @@ constexpr uint32_t CcEvents() {
   if (!std::is_same_v<decltype(&T::OnCnp), decltype(&Base::OnCnp)>) events |= kCcCnp;
   if (!std::is_same_v<decltype(&T::OnCredit), decltype(&Base::OnCredit)>) events |= kCcCredit;
   if (!std::is_same_v<decltype(&T::OnTimer), decltype(&Base::OnTimer)>) events |= kCcTimer;
+  if (!std::is_same_v<decltype(&T::OnProbe), decltype(&Base::OnProbe)>) events |= kCcProbe;
   return events;
 }
 template <class T>
@@ -202,10 +222,8 @@ constexpr CcEntry CcPlugin(const char* name, const char* summary, const char* so
           .receiver_half = internal::ReceiverHalfOf<T>(),
           .defaults = [] { return ConfigBlob::Of(Config{}); },
           .duty = internal::DutyOf<T>,
-          .construct = [](void* slot, const FlowInfo& flow,
-                          const ConfigBlob& config) -> CongestionControl* {
-            return ::new (slot) T(flow, config.As<Config>());
-          }};
+          .construct = [](void* slot, const FlowInfo& flow, const ConfigBlob& config)
+              -> CongestionControl* { return ::new (slot) T(flow, config.As<Config>()); }};
 }
 
 // The fixed slot of a connection: builds an algorithm in place and destroys it.

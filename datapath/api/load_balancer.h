@@ -10,6 +10,7 @@
 #include <span>
 
 #include "datapath/api/params.h"
+#include "datapath/api/path_health.h"
 #include "datapath/api/rng.h"
 #include "datapath/api/signals.h"
 #include "datapath/api/units.h"
@@ -30,6 +31,7 @@ struct LbInfo {
   Bytes bdp{};          // > 0
   Duration base_rtt{};  // > 0
   uint64_t seed = 0;
+  const PathHealth* health = &kAllPathsGood;  // of the destination; for policies that use it
 };
 
 // The packet that needs a path.
@@ -38,6 +40,9 @@ struct TxContext {
   Bytes size{};
   Bytes in_flight{};        // before this packet
   Bytes window{};           // of the algorithm
+  uint32_t message = 0;     // counts the connection's messages; wraps
+  Bytes message_size{};     // payload
+  Bytes offset{};           // of this packet's payload in it
   bool retransmit = false;  // and then:
   PathId lost_on = 0;       // the path that lost it; meaningful only for a retransmission
 };
@@ -60,38 +65,21 @@ struct LbEntry {
   const char* name;
   const char* summary;  // one line
   const char* source;
-  Reordering reordering;
+  Reordering reordering;  // at most
   Signals needs;
   std::span<const ParamSpec> params;
   std::span<const CounterSpec> counters;
-  bool learns;  // overrides OnFeedback; a policy that does not is spared the calls
+  bool learns;       // overrides OnFeedback; a policy that does not is spared the calls
+  bool uses_health;  // asks LbInfo::health, which is then kept up to date
   size_t state_bytes;
+  Reordering (*reorders)(const ConfigBlob&, Reordering most);
   ConfigBlob (*defaults)();
   LoadBalancer* (*construct)(void* slot, const LbInfo&, const ConfigBlob&);
 };
 
-// Makes the registry line of policy T. T has `struct Config`, `kParams` and a constructor
-// (LbInfo, Config) and, where it applies, `kCounters`.
-template <class T>
-constexpr LbEntry LbPlugin(const char* name, const char* summary, const char* source,
-                           Reordering reordering, Signals needs = {}) {
-  static_assert(sizeof(T) <= kLbSlotBytes && alignof(T) <= 64, "state must fit the slot");
-  using Config = typename T::Config;
-  std::span<const CounterSpec> counters;
-  if constexpr (requires { T::kCounters; }) counters = T::kCounters;
-  return {.name = name,
-          .summary = summary,
-          .source = source,
-          .reordering = reordering,
-          .needs = needs,
-          .params = T::kParams,
-          .counters = counters,
-          .learns = !std::is_same_v<decltype(&T::OnFeedback), decltype(&LoadBalancer::OnFeedback)>,
-          .state_bytes = sizeof(T),
-          .defaults = [] { return ConfigBlob::Of(Config{}); },
-          .construct = [](void* slot, const LbInfo& lb, const ConfigBlob& config) -> LoadBalancer* {
-            return ::new (slot) T(lb, config.As<Config>());
-          }};
+// How often a policy with these parameters reorders.
+inline Reordering ReorderingOf(const LbEntry& entry, const ConfigBlob& config) {
+  return entry.reorders(config, entry.reordering);
 }
 
 // The fixed slot of a connection: builds a policy in place and destroys it.

@@ -20,6 +20,7 @@ enum class Signal : uint32_t {
   kTelemetry = 1u << 4,      // one SwitchRecord a hop
   kTrimNotice = 1u << 5,     // the fabric trims instead of dropping
   kCredit = 1u << 6,         // the receiver schedules and grants
+  kPathLoad = 1u << 7,       // the highest link load on the way, in one byte
 };
 
 // A set of signals.
@@ -43,28 +44,37 @@ constexpr Signals operator|(Signal a, Signal b) { return Signals(a) | Signals(b)
 
 inline constexpr Signal kAllSignals[] = {
     Signal::kMarkEcho,  Signal::kCnp,        Signal::kRtt,    Signal::kNicTimestamps,
-    Signal::kTelemetry, Signal::kTrimNotice, Signal::kCredit,
+    Signal::kTelemetry, Signal::kTrimNotice, Signal::kCredit, Signal::kPathLoad,
 };
 constexpr const char* Name(Signal s) {
   switch (s) {
-    case Signal::kMarkEcho: return "mark echo";
-    case Signal::kCnp: return "CNP";
-    case Signal::kRtt: return "RTT";
-    case Signal::kNicTimestamps: return "NIC timestamps";
-    case Signal::kTelemetry: return "per-hop telemetry";
-    case Signal::kTrimNotice: return "trim notices";
-    case Signal::kCredit: return "receiver credit";
+    case Signal::kMarkEcho:
+      return "mark echo";
+    case Signal::kCnp:
+      return "CNP";
+    case Signal::kRtt:
+      return "RTT";
+    case Signal::kNicTimestamps:
+      return "NIC timestamps";
+    case Signal::kTelemetry:
+      return "per-hop telemetry";
+    case Signal::kTrimNotice:
+      return "trim notices";
+    case Signal::kCredit:
+      return "receiver credit";
+    case Signal::kPathLoad:
+      return "path load";
   }
   return "?";
 }
 
 // What one switch wrote into a data packet as it left an output queue.
 struct SwitchRecord {
-  Time stamp{};        // the switch's own clock
+  Time stamp{};         // the switch's own clock
   Bytes transmitted{};  // since start, by this output
-  Bytes queue{};       // behind this packet
-  Rate rate{};         // of the link
-  uint16_t hop = 0;    // identifies the output; changes when the route does
+  Bytes queue{};        // behind this packet
+  Rate rate{};          // of the link
+  uint16_t hop = 0;     // identifies the output; changes when the route does
 };
 inline constexpr int kMaxHops = 6;
 
@@ -83,6 +93,8 @@ struct AckSample {
   bool host_stall = false;  // our poll loop paused during this round trip: distrust `rtt`
   PathId path = 0;          // of the packet that gave `rtt`
   std::span<const SwitchRecord> telemetry{};  // sender to receiver; empty without telemetry
+  double path_load = 0;    // of the busiest link of that packet's way, 1: its rate; 0: not told
+  int receiver_level = 0;  // [0, 31]: how full the peer's receive queue is
 };
 
 // How a packet was found to be lost. A time-out has its own event.
@@ -111,6 +123,14 @@ struct TimeoutSample {
   int64_t round = 0;
   Bytes lost{};
   int consecutive = 1;  // >= 1; back to 1 after progress
+};
+
+// A small packet that went with the data, through the same queues, and was answered at once.
+struct ProbeSample {
+  Time now{};
+  Duration rtt{};  // > 0
+  bool marked = false;
+  PathId path = 0;
 };
 
 // A data packet handed to the port.

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace weir {
 namespace {
@@ -179,6 +182,7 @@ absl::StatusOr<double> ParseBaseUnits(ParamUnit unit, const std::string& text) {
     case ParamUnit::kRatio:
     case ParamUnit::kCount:
     case ParamUnit::kFlag:
+    case ParamUnit::kChoice:
       return ParseBare(unit, text);
   }
   const absl::StatusOr<int64_t> value = Parse(*kind, text);
@@ -191,6 +195,18 @@ std::string FormatDouble(double value) {
   char buffer[32];
   const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, end.ptr);
+}
+
+std::vector<std::string> Choices(const ParamSpec& spec) {
+  return absl::StrSplit(spec.choices, '|');
+}
+
+absl::StatusOr<double> ParseChoice(const ParamSpec& spec, const std::string& text) {
+  const std::vector<std::string> choices = Choices(spec);
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found != choices.end()) return static_cast<double>(found - choices.begin());
+  return absl::InvalidArgumentError(
+      absl::StrCat(spec.name, ": \"", text, "\" is none of ", absl::StrJoin(choices, ", ")));
 }
 
 // Rounds toward zero and saturates.
@@ -207,15 +223,16 @@ absl::StatusOr<Duration> ParseDuration(const std::string& text) {
 absl::StatusOr<Rate> ParseRate(const std::string& text) { return ParseAs<Rate>(kRateKind, text); }
 
 absl::StatusOr<double> ParseParam(const ParamSpec& spec, const std::string& text) {
+  if (spec.unit == ParamUnit::kChoice) return ParseChoice(spec, text);
   const absl::StatusOr<double> value = ParseBaseUnits(spec.unit, text);
   if (!value.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(spec.name, ": ", std::string(value.status().message())));
   }
   if (*value >= spec.min && *value <= spec.max) return *value;
-  const std::string min = FormatParam(spec.unit, spec.min);
+  const std::string min = FormatParam(spec, spec.min);
   return absl::InvalidArgumentError(absl::StrCat(spec.name, ": \"", text, "\" is outside ", min,
-                                                 " to ", FormatParam(spec.unit, spec.max),
+                                                 " to ", FormatParam(spec, spec.max),
                                                  "; write a value within, such as \"", min, "\""));
 }
 
@@ -223,8 +240,8 @@ std::string Format(Bytes bytes) { return FormatQuantity(kBytesKind, bytes.count(
 std::string Format(Duration duration) { return FormatQuantity(kDurationKind, duration.count()); }
 std::string Format(Rate rate) { return FormatQuantity(kRateKind, rate.count()); }
 
-std::string FormatParam(ParamUnit unit, double value) {
-  switch (unit) {
+std::string FormatParam(const ParamSpec& spec, double value) {
+  switch (spec.unit) {
     case ParamUnit::kBytes:
       return FormatQuantity(kBytesKind, ToCount(value));
     case ParamUnit::kDuration:
@@ -235,6 +252,8 @@ std::string FormatParam(ParamUnit unit, double value) {
       return absl::StrCat(ToCount(value));
     case ParamUnit::kFlag:
       return value != 0 ? "true" : "false";
+    case ParamUnit::kChoice:
+      return Choices(spec)[static_cast<size_t>(ToCount(value))];
     case ParamUnit::kRatio:
       break;
   }

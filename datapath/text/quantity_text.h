@@ -16,13 +16,13 @@ absl::StatusOr<Duration> ParseDuration(const std::string& text);
 absl::StatusOr<Rate> ParseRate(const std::string& text);
 
 // A value of a plug-in's parameter in base units; checks unit and range. Ratios and counts are bare
-// numbers, flags are true or false.
+// numbers, flags are true or false, choices one of their names.
 absl::StatusOr<double> ParseParam(const ParamSpec& spec, const std::string& text);
 
 // The shortest text that reads back as the same value: "64KiB", "1.5us", "100Gbps".
 std::string Format(Bytes bytes);
 std::string Format(Duration duration);
 std::string Format(Rate rate);
-std::string FormatParam(ParamUnit unit, double value);
+std::string FormatParam(const ParamSpec& spec, double value);
 
 }  // namespace weir

@@ -57,9 +57,9 @@ void PrintLb() {
   std::printf("lb: load-balancing policies\n");
   std::printf("  %-12s %-42s %-9s %s\n", "name", "what it does", "reorders", "signals it needs");
   for (const LbEntry& e : AllLb()) {
-    const char* reorders = e.reordering == Reordering::kNever    ? "never"
-                           : e.reordering == Reordering::kRarely ? "rarely"
-                                                                 : "always";
+    const char* reorders = ReorderingOf(e, e.defaults()) == Reordering::kNever    ? "never"
+                           : ReorderingOf(e, e.defaults()) == Reordering::kRarely ? "rarely"
+                                                                                  : "always";
     std::printf("  %-12s %-42s %-9s %s\n", e.name, e.summary, reorders,
                 SignalNames(e.needs).c_str());
   }

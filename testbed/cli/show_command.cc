@@ -17,9 +17,8 @@ void PrintParams(std::span<const ParamSpec> params, const ConfigBlob& defaults) 
   if (params.empty()) std::printf("no parameters\n");
   for (const ParamSpec& p : params) {
     std::printf("\n  %s = %s    [%s .. %s]\n      %s\n      default from: %s\n", p.name,
-                FormatParam(p.unit, p.get(defaults.data())).c_str(),
-                FormatParam(p.unit, p.min).c_str(), FormatParam(p.unit, p.max).c_str(), p.meaning,
-                p.source);
+                FormatParam(p, p.get(defaults.data())).c_str(), FormatParam(p, p.min).c_str(),
+                FormatParam(p, p.max).c_str(), p.meaning, p.source);
   }
 }
 

@@ -130,7 +130,7 @@ std::string ParamsText(std::span<const ParamSpec> specs, const ConfigBlob& confi
     const double value = spec.get(config.data());
     const char* changed = value == spec.get(defaults.data()) ? "" : "*";
     const std::string item =
-        absl::StrFormat("%s=%s%s", spec.name, FormatParam(spec.unit, value), changed);
+        absl::StrFormat("%s=%s%s", spec.name, FormatParam(spec, value), changed);
     if (line.size() + item.size() > kWidth) {
       out += line + "\n";
       line = indent;

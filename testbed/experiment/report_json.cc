@@ -10,7 +10,7 @@ namespace {
 nlohmann::json ParamsJson(std::span<const ParamSpec> specs, const ConfigBlob& config) {
   nlohmann::json out = nlohmann::json::object();
   for (const ParamSpec& spec : specs) {
-    out[spec.name] = FormatParam(spec.unit, spec.get(config.data()));
+    out[spec.name] = FormatParam(spec, spec.get(config.data()));
   }
   return out;
 }

@@ -186,14 +186,14 @@ TEST_F(RcccSchedulerTest, ANewerDemandReplacesTheOlder) {
 }
 
 TEST_F(RcccSchedulerTest, ATrimmedPacketIsCreditedAgainUnasked) {
-  scheduler_.OnData(Time(0), 0, Bytes(64), /*marked=*/false, /*trimmed=*/true);
+  scheduler_.OnData({.flow = 0, .size = Bytes(64), .trimmed = true});
   const auto grants = Grants(Time(0), Time(100'000));
   ASSERT_EQ(grants.size(), 1u);
   EXPECT_EQ(grants[0].bytes, kMtu);
 }
 
 TEST_F(RcccSchedulerTest, ATrimmedPacketThatWasAskedForIsCreditedOnce) {
-  scheduler_.OnData(Time(0), 0, Bytes(64), /*marked=*/false, /*trimmed=*/true);
+  scheduler_.OnData({.flow = 0, .size = Bytes(64), .trimmed = true});
   scheduler_.OnDemand(Time(0), 0, 2 * kMtu);
   Bytes granted{};
   for (const Grant& grant : Grants(Time(0), Time(100'000))) granted += grant.bytes;
@@ -220,7 +220,7 @@ TEST(RcccIdleTest, AnIdleSenderGetsOneBdpAheadAndNoMore) {
   }
   EXPECT_EQ(granted, kMtu + kBdp);
   // It uses a part; that part may be granted ahead again.
-  scheduler.OnData(Time(1'000'000), 0, 2 * kMtu, /*marked=*/false, /*trimmed=*/false);
+  scheduler.OnData({.now = Time(1'000'000), .flow = 0, .size = 2 * kMtu});
   EXPECT_EQ(scheduler.NextGrant(Time(1'000'000)).bytes, 2 * kMtu);
   EXPECT_EQ(scheduler.NextGrant(Time(2'000'000)).flow, kNoFlow);
 }
@@ -276,7 +276,7 @@ TEST(RcccLoopTest, CreditIsConserved) {
     if (sender.allowance().credit >= kMtu && rng.Chance(0.9)) {
       sender.OnSend({.now = now, .size = kMtu, .in_flight = kMtu});
       spent[flow] += kMtu;
-      scheduler.OnData(now, flow, kMtu, false, false);
+      scheduler.OnData({.now = now, .flow = flow, .size = kMtu});
     }
     scheduler.OnDemand(now, flow, sender.CreditWanted(rng.Below(64) * kMtu));
     poll = std::min(poll, now + Nanos(100));

@@ -66,7 +66,12 @@ class EveryCc : public testing::TestWithParam<const CcEntry*> {
         scheduler->OnDemand(now, rng.Below(8), flow.mtu * rng.Below(100));
       }
       if (rng.Chance(0.1)) {
-        scheduler->OnData(now, rng.Below(8), flow.mtu, rng.Chance(0.5), rng.Chance(0.2));
+        scheduler->OnData({.now = now,
+                           .flow = rng.Below(8),
+                           .size = flow.mtu,
+                           .marked = rng.Chance(0.5),
+                           .trimmed = rng.Chance(0.2),
+                           .piles_up = rng.Chance(0.2)});
       }
       if (rng.Chance(0.02)) scheduler->OnDone(now, rng.Below(8));
       const Grant grant = scheduler->NextGrant(now);
@@ -193,7 +198,7 @@ TEST_P(EveryCc, AllocatesNothing) {
   for (Time now{0}; now < Time(100'000); now = now + Nanos(500)) {
     const auto flow = static_cast<CreditFlow>(now.nanos() / 500 % 8);
     scheduler->OnDemand(now, flow, KiB(32));
-    scheduler->OnData(now, flow, KiB(4), false, true);
+    scheduler->OnData({.now = now, .flow = flow, .size = KiB(4), .trimmed = true});
     scheduler->NextGrant(now);
     if (flow == 7) scheduler->OnDone(now, flow);
   }

@@ -1,6 +1,7 @@
 // What every load-balancing policy must do, whatever it decides.
 #include <gtest/gtest.h>
 
+#include "datapath/api/spreading.h"
 #include "lb_policies/registry.h"
 #include "tests/support/no_alloc.h"
 #include "tests/support/plugin_checks.h"
@@ -9,6 +10,18 @@ namespace weir {
 namespace {
 
 constexpr int kPackets = 2000;
+
+// Parameters that matter only while another, of the same policy, has a certain value.
+struct Precondition {
+  const char* policy;  // nullptr: of all
+  const char* param;
+  const char* other;
+  double value;
+};
+constexpr Precondition kPreconditions[] = {
+    {nullptr, "unit_gap", "unit", static_cast<double>(SpreadUnit::kFlowlet)},
+    {nullptr, "unit_split", "unit", static_cast<double>(SpreadUnit::kSplit)},
+};
 
 constexpr LbInfo Info(uint32_t paths, uint64_t seed = 1) {
   return {.paths = paths,
@@ -32,11 +45,15 @@ class EveryLb : public testing::TestWithParam<const LbEntry*> {
     Time now{1'000'000};
     for (int i = 0; i < kPackets; ++i) {
       now = now + Scaled(info.base_rtt, rng.Chance(0.05) ? 50 * rng.Unit() : 0.01);
+      constexpr int kMessage = 20;  // packets
       const bool retransmit = rng.Chance(0.1);
       const PathId path = lb->PickPath({.now = now,
                                         .size = info.mtu,
                                         .in_flight = info.mtu * rng.Below(30),
                                         .window = info.bdp,
+                                        .message = static_cast<uint32_t>(i / kMessage),
+                                        .message_size = kMessage * info.mtu,
+                                        .offset = i % kMessage * info.mtu,
                                         .retransmit = retransmit,
                                         .lost_on = AnyPath(rng, info)});
       EXPECT_LT(path, info.paths);
@@ -45,8 +62,9 @@ class EveryLb : public testing::TestWithParam<const LbEntry*> {
       const PathId about = rng.Chance(0.5) ? path : AnyPath(rng, info);
       const PathEvent event =
           rng.Chance(0.9) ? PathEvent::kGood : static_cast<PathEvent>(rng.Below(6));
+      const Duration rtt = Scaled(info.base_rtt, 1 + 2 * rng.Unit());
       if (rng.Chance(0.5) && feedback) {
-        lb->OnFeedback({.now = now, .path = about, .event = event, .rtt = info.base_rtt});
+        lb->OnFeedback({.now = now, .path = about, .event = event, .rtt = rtt});
       }
     }
     return digest.value();
@@ -117,9 +135,19 @@ TEST_P(EveryLb, AnotherSeedGivesOtherPaths) {
 // The least value may mean "all", as the largest does; then the value after it differs.
 TEST_P(EveryLb, EveryParameterChangesSomeDecision) {
   for (const ParamSpec& param : entry().params) {
-    const uint64_t at_max = Behaviour(With(entry(), param, param.max));
-    EXPECT_TRUE(Behaviour(With(entry(), param, param.min)) != at_max ||
-                Behaviour(With(entry(), param, param.min + 1)) != at_max)
+    const auto behaviour = [&](double value) {
+      ConfigBlob config = With(entry(), param, value);
+      for (const Precondition& p : kPreconditions) {
+        const bool ours = p.policy == nullptr || entry().name == std::string(p.policy);
+        if (!ours || param.name != std::string(p.param)) continue;
+        for (const ParamSpec& other : entry().params) {
+          if (other.name == std::string(p.other)) other.set(config.data(), p.value);
+        }
+      }
+      return Behaviour(config);
+    };
+    const uint64_t at_max = behaviour(param.max);
+    EXPECT_TRUE(behaviour(param.min) != at_max || behaviour(param.min + 1) != at_max)
         << param.name << " does nothing";
   }
 }

@@ -180,14 +180,29 @@ TEST(ParamTextTest, DefaultsReadBack) {
   const Config config;
   for (const ParamSpec& spec : {kSize, kWait, kRate, kGain, kCount, kOn}) {
     const double value = spec.get(&config);
-    EXPECT_EQ(*ParseParam(spec, FormatParam(spec.unit, value)), value) << spec.name;
+    EXPECT_EQ(*ParseParam(spec, FormatParam(spec, value)), value) << spec.name;
   }
-  EXPECT_EQ(FormatParam(ParamUnit::kBytes, 65536), "64KiB");
-  EXPECT_EQ(FormatParam(ParamUnit::kDuration, 1e6), "1ms");
-  EXPECT_EQ(FormatParam(ParamUnit::kRatio, 0.1), "0.1");
-  EXPECT_EQ(FormatParam(ParamUnit::kCount, 64), "64");
-  EXPECT_EQ(FormatParam(ParamUnit::kFlag, 1), "true");
-  EXPECT_EQ(FormatParam(ParamUnit::kRate, 1e300), Format(Rate::Max()));
+  EXPECT_EQ(FormatParam(kSize, 65536), "64KiB");
+  EXPECT_EQ(FormatParam(kWait, 1e6), "1ms");
+  EXPECT_EQ(FormatParam(kGain, 0.1), "0.1");
+  EXPECT_EQ(FormatParam(kCount, 64), "64");
+  EXPECT_EQ(FormatParam(kOn, 1), "true");
+  EXPECT_EQ(FormatParam(kRate, 1e300), Format(Rate::Max()));
+}
+
+TEST(ParamTextTest, AChoiceIsOneOfItsNames) {
+  enum class Form : uint8_t { kPaper, kAdapter };
+  struct FormConfig {
+    Form form = Form::kPaper;
+  };
+  constexpr ParamSpec kForm =
+      ChoiceParam<&FormConfig::form>("form", "paper|adapter", "which", "ours");
+  FormConfig config;
+  EXPECT_EQ(FormatParam(kForm, kForm.get(&config)), "paper");
+  kForm.set(&config, *ParseParam(kForm, "adapter"));
+  EXPECT_EQ(config.form, Form::kAdapter);
+  EXPECT_EQ(FormatParam(kForm, kForm.max), "adapter");
+  EXPECT_EQ(ParseParam(kForm, "1").status().message(), "form: \"1\" is none of paper, adapter");
 }
 
 }  // namespace
