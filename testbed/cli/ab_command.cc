@@ -32,20 +32,7 @@ int Compare(const ExperimentOptions& options) {
   const std::vector<RunResult> results = RunAll(*experiment, options.quiet);
   const AbResult ab = CompareArms(*experiment, results);
   if (!json_only) {
-    for (const RunResult& r : results) {
-      if (r.real_time.has_value() && !r.real_time->too_busy.empty()) {
-        std::printf("TOO BUSY: %s, seed %llu: %s\n", r.arm.c_str(),
-                    static_cast<unsigned long long>(r.seed), r.real_time->too_busy.c_str());
-      }
-      for (const std::string& w : r.warnings) {
-        std::printf("warning: %s, seed %llu: %s\n", r.arm.c_str(),
-                    static_cast<unsigned long long>(r.seed), w.c_str());
-      }
-      for (const std::string& b : r.breaches) {
-        std::printf("BREACH: %s, seed %llu: %s\n", r.arm.c_str(),
-                    static_cast<unsigned long long>(r.seed), b.c_str());
-      }
-    }
+    PrintRemarks(results);
     std::printf("%s", AbTable(ab).c_str());
   }
   const int written = WriteJson(options, *experiment, results, &ab);

@@ -16,6 +16,7 @@ void AddListCommand(CLI::App& app, int& exit_code);
 void AddShowCommand(CLI::App& app, int& exit_code);
 void AddRunCommand(CLI::App& app, int& exit_code);
 void AddAbCommand(CLI::App& app, int& exit_code);
+void AddLeagueCommand(CLI::App& app, int& exit_code);
 void AddValidateCommand(CLI::App& app, int& exit_code);
 void AddServeCommand(CLI::App& app, int& exit_code);
 void AddPerfCommand(CLI::App& app, int& exit_code);

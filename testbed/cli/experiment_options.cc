@@ -134,9 +134,9 @@ std::vector<RunResult> RunAll(const Experiment& experiment, bool quiet) {
 }
 
 int WriteJson(const ExperimentOptions& options, const Experiment& experiment,
-              const std::vector<RunResult>& results, const AbResult* ab) {
+              const std::vector<RunResult>& results, const AbResult* ab, const League* league) {
   if (options.json.empty()) return kExitOk;
-  const std::string text = Document(experiment, results, ab).dump(1) + "\n";
+  const std::string text = Document(experiment, results, ab, league).dump(1) + "\n";
   if (options.json == "-") {
     std::fputs(text.c_str(), stdout);
     return kExitOk;
@@ -148,6 +148,23 @@ int WriteJson(const ExperimentOptions& options, const Experiment& experiment,
   std::fprintf(stderr, "weir: %s can't be written; check the folder and the rights\n",
                options.json.c_str());
   return kExitUsage;
+}
+
+void PrintRemarks(const std::vector<RunResult>& results) {
+  for (const RunResult& r : results) {
+    if (r.real_time.has_value() && !r.real_time->too_busy.empty()) {
+      std::printf("TOO BUSY: %s, seed %llu: %s\n", r.arm.c_str(),
+                  static_cast<unsigned long long>(r.seed), r.real_time->too_busy.c_str());
+    }
+    for (const std::string& w : r.warnings) {
+      std::printf("warning: %s, seed %llu: %s\n", r.arm.c_str(),
+                  static_cast<unsigned long long>(r.seed), w.c_str());
+    }
+    for (const std::string& b : r.breaches) {
+      std::printf("BREACH: %s, seed %llu: %s\n", r.arm.c_str(),
+                  static_cast<unsigned long long>(r.seed), b.c_str());
+    }
+  }
 }
 
 int ExitCodeOf(const std::vector<RunResult>& results) {

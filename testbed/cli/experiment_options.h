@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "testbed/experiment/ab.h"
 #include "testbed/experiment/experiment.h"
+#include "testbed/experiment/league.h"
 #include "testbed/experiment/result.h"
 
 namespace weir {
@@ -37,7 +38,11 @@ std::vector<RunResult> RunAll(const Experiment& experiment, bool quiet);
 
 // Writes the JSON document if it was asked for. kExitOk or what went wrong.
 int WriteJson(const ExperimentOptions& options, const Experiment& experiment,
-              const std::vector<RunResult>& results, const AbResult* ab);
+              const std::vector<RunResult>& results, const AbResult* ab,
+              const League* league = nullptr);
+
+// What must be known beside the figures: a busy machine, warnings, broken conservation laws.
+void PrintRemarks(const std::vector<RunResult>& results);
 
 // kExitFailed if a run did not finish or broke a conservation law.
 int ExitCodeOf(const std::vector<RunResult>& results);

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   weir::AddShowCommand(app, exit_code);
   weir::AddRunCommand(app, exit_code);
   weir::AddAbCommand(app, exit_code);
+  weir::AddLeagueCommand(app, exit_code);
   weir::AddValidateCommand(app, exit_code);
   weir::AddServeCommand(app, exit_code);
   weir::AddPerfCommand(app, exit_code);

@@ -6,55 +6,13 @@
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
 #include "testbed/experiment/report_parts.h"
+#include "testbed/experiment/report_text.h"
 
 namespace weir {
 namespace {
 
-using Row = std::vector<std::string>;
-
-// Columns as wide as their widest cell; the first to the left, the others to the right.
-std::string Align(const std::vector<Row>& rows) {
-  std::vector<size_t> width;
-  for (const Row& row : rows) {
-    width.resize(std::max(width.size(), row.size()), 0);
-    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string pad(width[i] - row[i].size(), ' ');
-      out += i == 0 ? row[i] + pad : "  " + pad + row[i];
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    out += '\n';
-  }
-  return out;
-}
-
-std::string PrettyNanos(double ns) {
-  const double size = std::abs(ns);
-  if (size >= 1e9) return absl::StrFormat("%.3f s", ns / 1e9);
-  if (size >= 1e6) return absl::StrFormat("%.3f ms", ns / 1e6);
-  if (size >= 1e3) return absl::StrFormat("%.2f us", ns / 1e3);
-  return absl::StrFormat("%.0f ns", ns);
-}
-std::string PrettyBytes(double bytes) {
-  const double size = std::abs(bytes);
-  if (size >= 1e6) return absl::StrFormat("%.2f MB", bytes / 1e6);
-  if (size >= 1e3) return absl::StrFormat("%.1f kB", bytes / 1e3);
-  return absl::StrFormat("%.0f B", bytes);
-}
-std::string PrettyRate(double bps) { return absl::StrFormat("%.2f Gb/s", bps / 1e9); }
 std::string Count(uint64_t n) { return absl::StrFormat("%d", n); }
 std::string Ratio2(double x) { return absl::StrFormat("%.3f", x); }
-
-std::string PrettyIn(const std::string& unit, double value) {
-  if (unit == "ns") return PrettyNanos(value);
-  if (unit == "bytes") return PrettyBytes(value);
-  if (unit == "bps") return PrettyRate(value);
-  if (unit == "packets") return absl::StrFormat("%.1f", value);
-  return absl::StrFormat("%.4f", value);
-}
 
 struct Figure {
   const char* name;
@@ -145,9 +103,9 @@ std::string ParamsText(std::span<const ParamSpec> specs, const ConfigBlob& confi
 std::string Pretty(Duration duration) { return PrettyNanos(static_cast<double>(duration.count())); }
 
 std::string ResultTable(const std::vector<RunResult>& results) {
-  std::vector<Row> rows;
-  Row head{""};
-  Row seeds{"seed"};
+  std::vector<TextRow> rows;
+  TextRow head{""};
+  TextRow seeds{"seed"};
   for (const RunResult& r : results) {
     head.push_back(r.arm);
     seeds.push_back(Count(r.seed));
@@ -155,7 +113,7 @@ std::string ResultTable(const std::vector<RunResult>& results) {
   rows.push_back(head);
   rows.push_back(seeds);
   const auto add = [&](const Figure& figure) {
-    Row row{figure.name};
+    TextRow row{figure.name};
     for (const RunResult& r : results) row.push_back(figure.of(r));
     rows.push_back(row);
   };
@@ -168,7 +126,7 @@ std::string ResultTable(const std::vector<RunResult>& results) {
   } else {
     add(kDigest);
   }
-  std::string out = Align(rows);
+  std::string out = AlignRows(rows);
   for (const RunResult& r : results) {
     if (r.real_time.has_value() && !r.real_time->too_busy.empty()) {
       out += absl::StrFormat("TOO BUSY: %s, seed %d: %s\n", r.arm, r.seed, r.real_time->too_busy);
@@ -210,7 +168,7 @@ std::string EffectiveConfig(const Experiment& e) {
 }
 
 std::string AbTable(const AbResult& ab) {
-  std::vector<Row> rows;
+  std::vector<TextRow> rows;
   rows.push_back({"", ab.baseline, "other", "difference", "95 % interval", "verdict"});
   std::string arm;
   for (const AbDifference& d : ab.differences) {
@@ -228,8 +186,9 @@ std::string AbTable(const AbResult& ab) {
                     : better        ? "better"
                                     : "worse"});
   }
-  std::string out = Align(rows) + absl::StrFormat("paired over %d seeds; differences are to %s\n",
-                                                  ab.seeds.size(), ab.baseline);
+  std::string out =
+      AlignRows(rows) + absl::StrFormat("paired over %d seeds; differences are to %s\n",
+                                        ab.seeds.size(), ab.baseline);
   if (ab.too_busy > 0) {
     out += absl::StrFormat(
         "no arm is called better: in %d runs the machine was too busy; see the warnings\n",

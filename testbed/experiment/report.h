@@ -7,6 +7,7 @@
 
 #include "testbed/experiment/ab.h"
 #include "testbed/experiment/experiment.h"
+#include "testbed/experiment/league.h"
 #include "testbed/experiment/result.h"
 
 namespace weir {
@@ -20,9 +21,10 @@ std::string EffectiveConfig(const Experiment& experiment);
 nlohmann::json ToJson(const RunResult& result);
 nlohmann::json ToJson(const Experiment& experiment);
 nlohmann::json ToJson(const AbResult& ab);
-// The whole document of `weir run` or `weir ab`.
+nlohmann::json ToJson(const League& league);
+// The whole document of `weir run`, `weir ab` or `weir league`.
 nlohmann::json Document(const Experiment& experiment, const std::vector<RunResult>& results,
-                        const AbResult* ab);
+                        const AbResult* ab, const League* league = nullptr);
 
 std::string AbTable(const AbResult& ab);
 

@@ -164,8 +164,33 @@ nlohmann::json ToJson(const AbResult& ab) {
           {"differences", rows}};
 }
 
+nlohmann::json ToJson(const League& league) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const LeagueRow& row : league.rows) {
+    rows.push_back({{"arm", row.arm},
+                    {"rank", row.rank},
+                    {"runs", row.runs},
+                    {"finished", row.finished},
+                    {"last_ns", row.last.mean},
+                    {"last_half_interval_ns", row.last.half},
+                    {"slowdown", row.slowdown},
+                    {"difference_ns", row.against.difference},
+                    {"difference_low_ns", row.against.low},
+                    {"difference_high_ns", row.against.high},
+                    {"difference_shown", row.against.shown},
+                    {"p99_ns", row.p99},
+                    {"fairness", row.fairness},
+                    {"retransmitted_packets", row.retransmissions},
+                    {"queue_peak_bytes", row.queue_peak}});
+  }
+  return {{"baseline", league.baseline},
+          {"seeds", league.seeds},
+          {"too_busy", league.too_busy},
+          {"rows", rows}};
+}
+
 nlohmann::json Document(const Experiment& experiment, const std::vector<RunResult>& results,
-                        const AbResult* ab) {
+                        const AbResult* ab, const League* league) {
   nlohmann::json runs = nlohmann::json::array();
   for (const RunResult& r : results) runs.push_back(ToJson(r));
   nlohmann::json document = {{"schema", "weir.result/1"},
@@ -174,6 +199,7 @@ nlohmann::json Document(const Experiment& experiment, const std::vector<RunResul
                              {"experiment", ToJson(experiment)},
                              {"results", runs}};
   if (ab != nullptr) document["ab"] = ToJson(*ab);
+  if (league != nullptr) document["league"] = ToJson(*league);
   return document;
 }
 

@@ -22,7 +22,7 @@ double NearestRank(const std::vector<double>& sorted, size_t percent) {
 }
 
 // Half the width of the interval around the mean of at least two values.
-double HalfInterval(const std::vector<double>& values, double mean) {
+double HalfInterval(std::span<const double> values, double mean) {
   double squares = 0;
   for (const double v : values) squares += (v - mean) * (v - mean);
   const double n = static_cast<double>(values.size());
@@ -62,6 +62,12 @@ double JainIndex(std::span<const double> values) {
   }
   // All zero is all equal.
   return squares == 0 ? 1 : sum * sum / (static_cast<double>(values.size()) * squares);
+}
+
+Interval MeanInterval(std::span<const double> values) {
+  if (values.empty()) return {};
+  const double mean = Mean(values);
+  return {mean, values.size() < 2 ? 0 : HalfInterval(values, mean)};
 }
 
 PairedDifference ComparePaired(std::span<const double> a, std::span<const double> b) {

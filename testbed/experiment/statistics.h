@@ -21,6 +21,13 @@ Summary Summarize(std::span<const double> values);
 // Jain's index, (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all. 1 if empty.
 double JainIndex(std::span<const double> values);
 
+// A mean and half of its 95 % confidence interval (Student's t); 0 for fewer than two values.
+struct Interval {
+  double mean = 0;
+  double half = 0;
+};
+Interval MeanInterval(std::span<const double> values);
+
 // The difference b - a of paired measurements.
 struct PairedDifference {
   size_t pairs = 0;

@@ -147,5 +147,20 @@ TEST(CliTest, ATransferThatCannotFinishIsAFailureNotASilence) {
   EXPECT_THAT(outcome.text, HasSubstr("did not finish within the time limit"));
 }
 
+TEST(CliTest, ALeagueOfAllAlgorithmsHasTheBaselineAndSaysWhoIsLeftOut) {
+  const std::string small =
+      "--quiet --topology leaf_spine --set fabric.leaves=2 --set fabric.hosts_per_leaf=4 "
+      "--set fabric.spines=4 --traffic permutation --set traffic.size=100kB --set run.seeds=3 ";
+  const Outcome all =
+      Weir("league --cc all " + small + "--lb oblivious --set fabric.marking=false");
+  EXPECT_EQ(all.exit_code, 0) << all.text;
+  EXPECT_THAT(all.text, HasSubstr("left out: dctcp/oblivious needs mark echo"));
+  EXPECT_THAT(all.text, HasSubstr("none/oblivious"));
+  EXPECT_THAT(all.text, HasSubstr("means over 3 seeds"));
+  const Outcome few = Weir("league --cc nscc " + small + "--seed 1");
+  EXPECT_EQ(few.exit_code, 2);
+  EXPECT_THAT(few.text, HasSubstr("at least three"));
+}
+
 }  // namespace
 }  // namespace weir
