@@ -137,6 +137,12 @@ absl::Status Endpoint::CheckBinding(const char* what, const Binding& binding) co
     return absl::InvalidArgumentError(
         absl::StrFormat("%s: the binding names no algorithm, policy or path", what));
   }
+  if (const char* why = binding.mismatch(); why != nullptr) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: %s does not go with %s, because %s; choose a policy that keeps to a path, or a larger "
+        "unit of spreading",
+        what, binding.cc->name, binding.lb->name, why));
+  }
   const Signals missing = (binding.cc->needs | binding.lb->needs).Without(config_.signals);
   if (missing.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(

@@ -25,6 +25,10 @@ struct Binding {
   uint32_t paths = 64;
 
   Reordering reordering() const { return ReorderingOf(*lb, lb_config); }
+  // Why algorithm and policy make no sense together; nullptr: they do.
+  const char* mismatch() const {
+    return reordering() == Reordering::kAlways ? cc->one_path_because : nullptr;
+  }
 };
 
 // How a send half finds losses; derived from policy and port, overridable.

@@ -159,6 +159,9 @@ struct CcEntry {
   uint32_t events;  // CcEvent bits
   size_t state_bytes;
   const CreditEntry* receiver_half;  // or nullptr
+  // Why it makes no sense with a policy that sends neighbouring packets on different paths; or
+  // nullptr.
+  const char* one_path_because;
   ConfigBlob (*defaults)();
   ReceiverDuty (*duty)(const FlowInfo&, const ConfigBlob&);
   CongestionControl* (*construct)(void* slot, const FlowInfo&, const ConfigBlob&);
@@ -194,6 +197,14 @@ constexpr std::span<const CounterSpec> CountersOf() {
   }
 }
 template <class T>
+constexpr const char* OnePathBecauseOf() {
+  if constexpr (requires { T::kOnePathBecause; }) {
+    return T::kOnePathBecause;
+  } else {
+    return nullptr;
+  }
+}
+template <class T>
 constexpr const CreditEntry* ReceiverHalfOf() {
   if constexpr (requires { T::kReceiverHalf; }) {
     return &T::kReceiverHalf;
@@ -204,8 +215,8 @@ constexpr const CreditEntry* ReceiverHalfOf() {
 }  // namespace internal
 
 // Makes the registry line of algorithm T. T has `struct Config`, `kParams`, a constructor
-// (FlowInfo, Config) and, where it applies, `kCounters`, `kReceiverHalf` and a static
-// `Duty(FlowInfo, Config)`.
+// (FlowInfo, Config) and, where it applies, `kCounters`, `kReceiverHalf`, `kOnePathBecause` and a
+// static `Duty(FlowInfo, Config)`.
 template <class T>
 constexpr CcEntry CcPlugin(const char* name, const char* summary, const char* source,
                            Signals needs) {
@@ -220,6 +231,7 @@ constexpr CcEntry CcPlugin(const char* name, const char* summary, const char* so
           .events = internal::CcEvents<T>(),
           .state_bytes = sizeof(T),
           .receiver_half = internal::ReceiverHalfOf<T>(),
+          .one_path_because = internal::OnePathBecauseOf<T>(),
           .defaults = [] { return ConfigBlob::Of(Config{}); },
           .duty = internal::DutyOf<T>,
           .construct = [](void* slot, const FlowInfo& flow, const ConfigBlob& config)

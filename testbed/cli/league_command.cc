@@ -29,6 +29,11 @@ void EnrolAll(Experiment& experiment, bool all_cc, bool all_lb) {
       arm.binding.cc_config = cc.defaults();
       arm.binding.lb = &lb;
       if (all_lb) arm.binding.lb_config = lb.defaults();
+      if (arm.binding.mismatch() != nullptr) {
+        std::fprintf(stderr, "left out: %s, because %s\n", arm.name.c_str(),
+                     arm.binding.mismatch());
+        continue;
+      }
       const Signals missing = (cc.needs | lb.needs).Without(have);
       if (missing.empty()) {
         experiment.arms.push_back(arm);

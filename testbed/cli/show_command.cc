@@ -49,6 +49,9 @@ int Show(const std::string& kind, const std::string& name) {
     if (e == nullptr) return NotFound(kind, name, AllCc());
     PrintHead(*e);
     if (e->receiver_half != nullptr) std::printf("receiver half: %s\n", e->receiver_half->name);
+    if (e->one_path_because != nullptr) {
+      std::printf("not with policies that spread packet by packet: %s\n", e->one_path_because);
+    }
     PrintParams(e->params, e->defaults());
   } else {
     const LbEntry* e = FindLb(name.c_str());

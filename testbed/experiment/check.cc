@@ -78,6 +78,13 @@ absl::Status CheckExperiment(const Experiment& e) {
   }
   const Signals have = SignalsOf(e.fabric);
   for (const Arm& arm : e.arms) {
+    if (const char* why = arm.binding.mismatch(); why != nullptr) {
+      return fail(
+          absl::StrFormat("arm \"%s\": %s does not go with %s, because %s; choose a policy that "
+                          "keeps to a path, or "
+                          "a larger unit of spreading",
+                          arm.name, arm.binding.cc->name, arm.binding.lb->name, why));
+    }
     const Signals missing = (arm.binding.cc->needs | arm.binding.lb->needs).Without(have);
     for (const Signal s : kAllSignals) {
       if (!missing.Has(s)) continue;

@@ -179,6 +179,50 @@ TEST_P(EveryCcScenario, FillsTheLinkForRoundTripsOfOneToTenMicroseconds) {
   }
 }
 
+TEST_P(EveryCcScenario, FillsLinksOfTenMegabitsToEightHundredGigabits) {
+  for (const Rate rate : {Mbps(10), Gbps(1), Gbps(25), Gbps(800)}) {
+    const Duration rtt = 2 * (kMtu / rate + kAckWire / rate) + Micros(8);
+    NetworkSpec spec = Spec(*GetParam(), 2, rtt);
+    const Bytes bdp = rate * rtt;
+    spec.topology = SingleBottleneck({.senders = 2, .rate = rate, .delay = DelayFor(rtt, rate)});
+    // No less than a few packets: two senders have one each in the queue, whatever they do.
+    spec.switches.mark_min = std::max(bdp / 5, 2 * kMtu);
+    spec.switches.mark_max = std::max(bdp * 4 / 5, 8 * kMtu);
+    Network net(spec);
+    net.ConnectIncast(2);
+    net.WriteAll();
+    // After the cuts of its start DCQCN climbs by a thousandth of the line rate each 55 us.
+    net.RunFor(Is("dcqcn") ? 2000 * rtt : 150 * rtt);
+    net.Mark();
+    net.RunFor(150 * rtt);
+    const double utilisation = Measured("utilisation_" + std::to_string(rate.count()),
+                                        net.Utilisation(LinkTo(net.topology(), 2)));
+    EXPECT_GT(utilisation, 0.85) << rate.count();
+    EXPECT_EQ(net.counters().timeouts, 0u) << rate.count();
+  }
+}
+
+// Beside another algorithm on one link. What share each gets is their affair; both get on, and the
+// link is full.
+TEST_P(EveryCcScenario, GetsOnBesideNscc) {
+  const CcEntry* nscc = FindCc("nscc");
+  if (GetParam()->receiver_half != nullptr)
+    GTEST_SKIP() << "its receiver serves one kind of sender";
+  Network net(Spec(*GetParam(), 2));
+  const Binding other = Bind(*nscc);
+  net.Connect({{0, 2}});
+  net.Connect({{1, 2}}, &other);
+  net.WriteAll();
+  net.RunFor(300 * kRtt);
+  net.Mark();
+  net.RunFor(300 * kRtt);
+  const std::vector<double> rates = net.Rates();
+  Measured("share", rates[0] / (rates[0] + rates[1]));
+  EXPECT_GT(net.Utilisation(LinkTo(net.topology(), 2)), 0.9);
+  EXPECT_GT(rates[0], 0);
+  EXPECT_GT(rates[1], 0);
+}
+
 TEST_P(EveryCcScenario, LeavesNothingInFlightAndItsOwnTrace) {
   uint64_t digest[2] = {};
   const CcEntry* entries[2] = {FindCc("none"), GetParam()};

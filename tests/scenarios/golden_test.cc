@@ -40,6 +40,7 @@ Experiment GoldenExperiment() {
   e.fabric.topology = LeafSpine(
       {.leaves = 4, .hosts_per_leaf = 4, .spines = 4, .rate = Gbps(100), .delay = Nanos(700)});
   e.fabric.switches.trimming = true;
+  e.fabric.switches.telemetry = true;
   Traffic traffic = Permutation(16, Bytes(150'000), 5);
   for (uint32_t sender = 4; sender < 12; ++sender) {
     traffic.transfers.push_back({.connection = static_cast<uint32_t>(traffic.connections.size()),
@@ -75,6 +76,7 @@ TEST(GoldenScenario, EveryPairOfAlgorithmAndPolicyRepeatsItsTrace) {
   std::map<std::string, std::string> now;
   for (const CcEntry& cc : AllCc()) {
     for (const LbEntry& lb : AllLb()) {
+      if (Bind(cc, {}, lb.name).mismatch() != nullptr) continue;
       const RunResult run = RunPair(experiment, cc, lb, 1);
       const std::string& name = run.arm;
       EXPECT_TRUE(run.finished) << name;
