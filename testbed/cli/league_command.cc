@@ -14,39 +14,60 @@ namespace {
 
 constexpr size_t kSeedsLeast = 3;
 
-// Arms of everything that there is in place of the one arm of `experiment`, as far as its fabric
-// serves them; what is left out is told.
-void EnrolAll(Experiment& experiment, bool all_cc, bool all_lb) {
+std::string MissingNames(const Signals& missing) {
+  std::string names;
+  for (const Signal s : kAllSignals) {
+    if (missing.Has(s)) names += (names.empty() ? "" : ", ") + std::string(Name(s));
+  }
+  return names;
+}
+
+// Empty: the arm can play on a fabric that gives `have`.
+std::string WhyNot(const Arm& arm, Signals have) {
+  if (arm.binding.mismatch() != nullptr) return arm.binding.mismatch();
+  const Signals missing = (arm.binding.cc->needs | arm.binding.lb->needs).Without(have);
+  if (missing.empty()) return "";
+  return MissingNames(missing) + " is missing in this fabric";
+}
+
+// Every policy of the registry, with the algorithm of the first arm.
+void EnrolPolicies(Experiment& experiment) {
   const Arm sample = experiment.arms.front();
-  const Signals have = SignalsOf(experiment.fabric);
+  experiment.arms.clear();
+  for (const LbEntry& lb : AllLb()) {
+    Arm arm{absl::StrFormat("%s/%s", sample.binding.cc->name, lb.name), sample.binding};
+    arm.binding.lb = &lb;
+    arm.binding.lb_config = lb.defaults();
+    experiment.arms.push_back(arm);
+  }
+}
+
+// Every algorithm of the registry, each with the first of the arms' policies that goes with it, or
+// with all of them.
+void EnrolAlgorithms(Experiment& experiment, bool all_policies) {
+  const std::vector<Arm> samples = experiment.arms;
   experiment.arms.clear();
   for (const CcEntry& cc : AllCc()) {
-    if (!all_cc && &cc != sample.binding.cc) continue;
-    for (const LbEntry& lb : AllLb()) {
-      if (!all_lb && &lb != sample.binding.lb) continue;
-      Arm arm{absl::StrFormat("%s/%s", cc.name, lb.name), sample.binding};
+    for (const Arm& sample : samples) {
+      Arm arm{absl::StrFormat("%s/%s", cc.name, sample.binding.lb->name), sample.binding};
       arm.binding.cc = &cc;
       arm.binding.cc_config = cc.defaults();
-      arm.binding.lb = &lb;
-      if (all_lb) arm.binding.lb_config = lb.defaults();
-      if (arm.binding.mismatch() != nullptr) {
-        std::fprintf(stderr, "left out: %s, because %s\n", arm.name.c_str(),
-                     arm.binding.mismatch());
-        continue;
-      }
-      const Signals missing = (cc.needs | lb.needs).Without(have);
-      if (missing.empty()) {
-        experiment.arms.push_back(arm);
-        continue;
-      }
-      std::string names;
-      for (const Signal s : kAllSignals) {
-        if (missing.Has(s)) names += (names.empty() ? "" : ", ") + std::string(Name(s));
-      }
-      std::fprintf(stderr, "left out: %s needs %s, which this fabric does not give\n",
-                   arm.name.c_str(), names.c_str());
+      experiment.arms.push_back(arm);
+      if (!all_policies && WhyNot(arm, SignalsOf(experiment.fabric)).empty()) break;
     }
   }
+}
+
+// Takes out what cannot play on this fabric, and says so.
+void LeaveOutUnfit(Experiment& experiment) {
+  const Signals have = SignalsOf(experiment.fabric);
+  std::erase_if(experiment.arms, [&](const Arm& arm) {
+    const std::string why = WhyNot(arm, have);
+    if (!why.empty()) {
+      std::fprintf(stderr, "left out: %s, because %s\n", arm.name.c_str(), why.c_str());
+    }
+    return !why.empty();
+  });
 }
 
 // The baseline that every league has.
@@ -79,7 +100,13 @@ int Play(ExperimentOptions options) {
                  experiment->seeds.size());
     return kExitUsage;
   }
-  if (all_cc || all_lb) EnrolAll(*experiment, all_cc, all_lb);
+  if (all_lb) EnrolPolicies(*experiment);
+  if (all_cc) EnrolAlgorithms(*experiment, all_lb);
+  if (all_cc || all_lb) LeaveOutUnfit(*experiment);
+  if (experiment->arms.empty()) {
+    std::fprintf(stderr, "weir league: nothing is left to play; choose another policy or fabric\n");
+    return kExitUsage;
+  }
   EnrolNone(*experiment);
   const bool json_only = options.json == "-";
   if (!options.quiet && !json_only) std::printf("%s\n", EffectiveConfig(*experiment).c_str());
@@ -100,10 +127,11 @@ void AddLeagueCommand(CLI::App& app, int& exit_code) {
       "league", "Rank many arms on one scenario; `none` always plays, as the baseline");
   AddExperimentOptions(*command, *options);
   command->footer(
-      "--cc all and --lb all stand for everything that there is. An arm that does not finish is "
+      "--cc all and --lb all stand for everything that there is. With --cc all and several "
+      "policies, each algorithm takes the first that goes with it. An arm that does not finish is "
       "shown, not ranked.\n"
       "Examples:\n"
-      "  weir league --traffic incast --cc all --lb oblivious --set run.seeds=5\n"
+      "  weir league --traffic incast --cc all --lb oblivious,ecmp --set run.seeds=5\n"
       "  weir league --cc nscc --lb all --set run.seeds=5 --set fabric.queue_limit=0.25bdp");
   command->callback([options, &exit_code] { exit_code = Play(*options); });
 }
