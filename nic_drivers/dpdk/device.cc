@@ -97,6 +97,7 @@ absl::Status DpdkDevice::Steer() {
 void DpdkDevice::MakePorts() {
   caps_.line_rate = setup_.line_rate;
   caps_.mtu = setup_.mtu;
+  if (setup_.rx_stamps) caps_.signals = caps_.signals | Signal::kNicTimestamps;
   regions_ = std::make_unique<Regions>(setup_.queues);
   const TscClock clock(rte_get_tsc_hz(), options_.time_scale);
   for (uint16_t q = 0; q < setup_.queues; ++q) {
@@ -107,6 +108,8 @@ void DpdkDevice::MakePorts() {
                                      .vlan = options_.vlan,
                                      .vlan_insert = setup_.vlan_insert,
                                      .multi_segment = setup_.multi_segment,
+                                     .stamp_offset = setup_.rx_stamps ? setup_.stamp_offset : -1,
+                                     .stamp_flag = setup_.stamp_flag,
                                      .rx_pool = rx_pools_[q],
                                      .tx_pool = setup_.one_pool ? rx_pools_[q] : tx_pools_[q],
                                      .attached = attached_pools_[q],
@@ -232,6 +235,8 @@ std::vector<std::string> DpdkDevice::features() const {
                                      : "payload: copied, the device sends from one buffer only");
   out.push_back(setup_.rx_checksum ? "IPv4 checksum: checked by the device and the core"
                                    : "IPv4 checksum: checked by the core");
+  out.push_back(setup_.rx_stamps ? "arrival: stamped by the device"
+                                 : "arrival: the time of the poll, the device has no stamps");
   if (options_.vlan >= 0) {
     out.push_back(absl::StrFormat("VLAN %d: written by %s, taken off by %s", options_.vlan,
                                   setup_.vlan_insert ? "the device" : "the driver",

@@ -3,6 +3,7 @@
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
+#include <rte_mbuf_dyn.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "nic_drivers/dpdk/dma.h"
 #include "nic_drivers/dpdk/eal.h"
+#include "nic_drivers/dpdk/eth_clock.h"
 #include "nic_drivers/dpdk/host_facts.h"
 
 namespace weir {
@@ -88,6 +90,10 @@ rte_eth_conf MakeConf(EthSetup& setup, const rte_eth_dev_info& info, int vlan) {
   setup.vlan_strip = vlan >= 0 && (rx & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
   if (setup.rx_checksum) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
   if (setup.vlan_strip) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+  const bool room = (rx & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0 &&
+                    rte_mbuf_dyn_rx_timestamp_register(&setup.stamp_offset, &setup.stamp_flag) == 0;
+  setup.rx_stamps = room;
+  if (room) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
   const uint64_t tx = info.tx_offload_capa;
   setup.multi_segment = setup.by_reference || (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
   setup.vlan_insert = vlan >= 0 && (tx & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) != 0;
@@ -228,6 +234,9 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
     (void)rte_eth_promiscuous_enable(setup.ethdev);
   }
   (void)rte_eth_stats_reset(setup.ethdev);
+  // Without its clock the stamps of a device say nothing here.
+  uint64_t ticks = 0;
+  if (setup.rx_stamps) setup.rx_stamps = ReadEthClock(setup.ethdev, ticks);
   SetLineRate(setup, options);
   CheckLink(setup);
   return absl::OkStatus();

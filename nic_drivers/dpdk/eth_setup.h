@@ -27,6 +27,9 @@ struct EthSetup {
   bool vlan_insert = false;
   bool vlan_strip = false;
   bool rss = false;
+  bool rx_stamps = false;   // the device says when a frame arrived, and its clock can be read
+  int stamp_offset = -1;    // of the stamp in a buffer
+  uint64_t stamp_flag = 0;  // that a buffer has one
   Rate line_rate{};
   std::string line_rate_from;  // "the link", "options", "assumed"
   int socket = 0;

@@ -14,6 +14,7 @@
 #include "nic_drivers/dpdk/clock.h"
 #include "nic_drivers/dpdk/regions.h"
 #include "nic_drivers/dpdk/sorter.h"
+#include "nic_drivers/dpdk/stamp_clock.h"
 
 namespace weir {
 
@@ -42,6 +43,8 @@ class DpdkPort final : public NicPort {
     int vlan = -1;
     bool vlan_insert = false;         // the device writes the tag
     bool multi_segment = false;       // the device gathers a frame from several buffers
+    int stamp_offset = -1;            // of the time of arrival in a buffer; -1: there is none
+    uint64_t stamp_flag = 0;          // of buffers that have one
     rte_mempool* rx_pool = nullptr;   // room for a whole frame
     rte_mempool* tx_pool = nullptr;   // room for a whole frame
     rte_mempool* attached = nullptr;  // no room; for payload in place
@@ -70,6 +73,8 @@ class DpdkPort final : public NicPort {
   // Each returns whether `out` was filled; if not the buffer is taken care of.
   bool Receive(rte_mbuf* mbuf, Frame& out);
   bool Lend(rte_mbuf* mbuf, uint32_t header, Frame& out);
+  void ReadDeviceClock();
+  void Stamp(const rte_mbuf& mbuf, Frame& out) const;
   void PassOn(rte_mbuf* mbuf, uint32_t queue);
   bool HandleNeighbour(std::span<const std::byte> frame, uint32_t ip_at);
   void Ask();
@@ -85,6 +90,7 @@ class DpdkPort final : public NicPort {
 
   Config config_;
   TscClock clock_;
+  StampClock device_clock_;
   Sorter sorter_;
   PortCounters counters_;
   NeighbourMail mail_;

@@ -1,10 +1,12 @@
 // DpdkPort: frames in.
 #include <rte_ethdev.h>
+#include <rte_mbuf_dyn.h>
 
 #include <algorithm>
 
 #include "nic_drivers/dpdk/buffers.h"
 #include "nic_drivers/dpdk/counting.h"
+#include "nic_drivers/dpdk/eth_clock.h"
 #include "nic_drivers/dpdk/port.h"
 
 namespace weir {
@@ -47,6 +49,7 @@ size_t DpdkPort::RxBurst(std::span<Frame> out) {
   const Time now = clock_.Now();
   gap_ = now - polled_;
   polled_ = now;
+  if (config_.stamp_offset >= 0 && now >= device_clock_.next_reading()) ReadDeviceClock();
   if (got == 0) return 0;
   for (uint16_t i = 0; i < got; ++i) {
     if (i + 1 < got) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + 1], void*));
@@ -94,11 +97,28 @@ bool DpdkPort::Lend(rte_mbuf* mbuf, uint32_t header, Frame& out) {
          .rx_time = polled_,
          .rx_gap = gap_,
          .owner = mbuf};
+  if (config_.stamp_offset >= 0) Stamp(*mbuf, out);
   if (apart) {
     out.payload = rte_pktmbuf_mtod(mbuf->next, const std::byte*);
     out.payload_size = mbuf->next->data_len;
   }
   return true;
+}
+
+void DpdkPort::ReadDeviceClock() {
+  uint64_t ticks = 0;
+  const Time before = clock_.Now();
+  if (ReadEthClock(config_.ethdev, ticks)) device_clock_.Read(before, ticks, clock_.Now());
+}
+
+void DpdkPort::Stamp(const rte_mbuf& mbuf, Frame& out) const {
+  if ((mbuf.ol_flags & config_.stamp_flag) == 0 || !device_clock_.ready()) return;
+  const auto ticks = *RTE_MBUF_DYNFIELD(&mbuf, config_.stamp_offset, const rte_mbuf_timestamp_t*);
+  // It cannot have come long before the poll before this one.
+  const Time arrived = device_clock_.Arrival(ticks, polled_ - gap_, polled_);
+  if (arrived == Time::Never()) return;
+  out.rx_time = arrived;
+  out.rx_gap = Duration(0);
 }
 
 // Ethernet pads short frames; `length` is below pkt_len.
