@@ -141,6 +141,32 @@ TEST_F(VethHosts, PerfRunsOverAfXdp) {
   }
 }
 
+// The interface has the MAC address of the device behind it, and a bridge would keep its frames, so
+// each gets another as soon as the device has started.
+TEST_F(VethHosts, PerfRunsOverTap) {
+  ASSERT_TRUE(Shell("ip link add br0 type bridge && ip link set br0 up"));
+  const auto join = [](const std::string& interface, int host) {
+    return std::vector<std::string>{
+        "sh", "-c",
+        absl::StrFormat("until ip link show %s up | grep %s; do sleep 0.05; done; "
+                        "ip link set %s address 02:00:00:00:00:%02d && ip link set %s master br0",
+                        interface, interface, interface, host, interface)};
+  };
+  server_prefix_ = {};
+  server_device_ = "dpdk:net_tap0,iface=tapb";
+  client_device_ = "dpdk:net_tap0,iface=tapa";
+  Program server_joins(join("tapb", 2));
+  Program server(Serve());
+  if (!server.Prints("listening")) GTEST_SKIP() << "TAP does not work here: " << server.output();
+  EXPECT_EQ(server_joins.Wait(), 0);
+  for (const char* test : {"bw", "lat"}) {
+    Program client_joins(join("tapa", 1));
+    Program perf(Perf({"-n", "200", "-s", "4KiB"}, test));
+    EXPECT_EQ(perf.Wait(), 0) << perf.output();
+    EXPECT_THAT(perf.output(), HasSubstr("nscc over reps"));
+  }
+}
+
 TEST_F(VethHosts, AKilledServerIsNoticedWithItsCauseAndCanBeReplaced) {
   StartTransfer();
   server_->Signal(SIGKILL);
