@@ -115,7 +115,7 @@ absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& o) {
       text += "[[arms]]\ncc = " + Quoted(cc) + "\nlb = " + Quoted(lb) + "\n";
     }
   }
-  return ParseExperiment(text, "command line", sets);
+  return ParseExperiment(text + o.more, "command line", sets);
 }
 
 std::vector<RunResult> RunAll(const Experiment& experiment, bool quiet) {

@@ -26,6 +26,7 @@ struct ExperimentOptions {
   std::string traffic;
   std::string cc;
   std::string lb;
+  std::string more;  // TOML that follows what the short form says
 };
 
 void AddExperimentOptions(CLI::App& command, ExperimentOptions& options);

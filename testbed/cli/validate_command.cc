@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 
 #include "absl/strings/str_format.h"
 #include "datapath/text/table_reader.h"
@@ -41,6 +42,16 @@ void ReadRow(TableReader& r, Row& row) {
     for (const toml::node& node : *sets) {
       if (node.is_string()) row.options.sets.push_back(node.as_string()->get());
     }
+  }
+  if (const toml::array* faults = r.Array("faults")) {
+    std::ostringstream text;
+    for (const toml::node& fault : *faults) {
+      if (!fault.is_table()) continue;
+      toml::table table = *fault.as_table();
+      table.is_inline(false);
+      text << "[[faults]]\n" << table << "\n";
+    }
+    row.options.more = text.str();
   }
   row.options.sets.push_back(absl::StrFormat("run.seeds=%d", seeds));
   if (row.theirs <= Duration(0)) r.Fail(nullptr, "each row needs last, as in last = \"52.3us\"");
