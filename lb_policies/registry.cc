@@ -6,6 +6,7 @@
 #include "lb_policies/ecmp.h"
 #include "lb_policies/flowlet.h"
 #include "lb_policies/oblivious.h"
+#include "lb_policies/pinned.h"
 #include "lb_policies/random.h"
 #include "lb_policies/reps.h"
 #include "lb_policies/round_robin.h"
@@ -25,6 +26,8 @@ constexpr LbEntry kAll[] = {
                    "Bonato et al., EuroSys 2026", Reordering::kAlways, Signal::kMarkEcho),
     LbPlugin<Random>("random", "a random path for each packet", "Dixit et al., INFOCOM 2013",
                      Reordering::kAlways),
+    LbPlugin<Pinned>("pinned", "one given path", "Gangidi et al., SIGCOMM 2024",
+                     Reordering::kNever),
 };
 
 }  // namespace
