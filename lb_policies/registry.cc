@@ -7,6 +7,7 @@
 #include "lb_policies/flowlet.h"
 #include "lb_policies/oblivious.h"
 #include "lb_policies/pinned.h"
+#include "lb_policies/qp_scaling.h"
 #include "lb_policies/random.h"
 #include "lb_policies/reps.h"
 #include "lb_policies/round_robin.h"
@@ -28,6 +29,8 @@ constexpr LbEntry kAll[] = {
                      Reordering::kAlways),
     LbPlugin<Pinned>("pinned", "one given path", "Gangidi et al., SIGCOMM 2024",
                      Reordering::kNever),
+    LbPlugin<QpScaling>("qp_scaling", "several random paths, messages in turn or divided",
+                        "Gangidi et al., SIGCOMM 2024", Reordering::kAlways),
 };
 
 }  // namespace
