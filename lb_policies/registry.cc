@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "datapath/api/spreading.h"
+#include "lb_policies/bitmap.h"
 #include "lb_policies/ecmp.h"
 #include "lb_policies/flowlet.h"
 #include "lb_policies/oblivious.h"
@@ -31,6 +32,8 @@ constexpr LbEntry kAll[] = {
                      Reordering::kNever),
     LbPlugin<QpScaling>("qp_scaling", "several random paths, messages in turn or divided",
                         "Gangidi et al., SIGCOMM 2024", Reordering::kAlways),
+    LbPlugin<Bitmap>("bitmap", "every path in turn, bad ones passed over for a while",
+                     "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
 };
 
 }  // namespace
