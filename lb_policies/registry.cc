@@ -6,6 +6,7 @@
 #include "lb_policies/bitmap.h"
 #include "lb_policies/ecmp.h"
 #include "lb_policies/flowlet.h"
+#include "lb_policies/mixed.h"
 #include "lb_policies/oblivious.h"
 #include "lb_policies/pinned.h"
 #include "lb_policies/qp_scaling.h"
@@ -34,6 +35,8 @@ constexpr LbEntry kAll[] = {
                         "Gangidi et al., SIGCOMM 2024", Reordering::kAlways),
     LbPlugin<Bitmap>("bitmap", "every path in turn, bad ones passed over for a while",
                      "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<Mixed>("mixed", "paths that returned unmarked, else the bitmap's choice",
+                    "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
 };
 
 }  // namespace
