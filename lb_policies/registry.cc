@@ -9,6 +9,7 @@
 #include "lb_policies/mixed.h"
 #include "lb_policies/oblivious.h"
 #include "lb_policies/pinned.h"
+#include "lb_policies/plb.h"
 #include "lb_policies/qp_scaling.h"
 #include "lb_policies/random.h"
 #include "lb_policies/reps.h"
@@ -37,6 +38,8 @@ constexpr LbEntry kAll[] = {
                      "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
     LbPlugin<Mixed>("mixed", "paths that returned unmarked, else the bitmap's choice",
                     "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<Plb>("plb", "one path, left when it stays congested", "Qureshi et al., SIGCOMM 2022",
+                  Reordering::kRarely, Signal::kMarkEcho),
 };
 
 }  // namespace
