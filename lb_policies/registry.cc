@@ -10,6 +10,7 @@
 #include "lb_policies/oblivious.h"
 #include "lb_policies/pinned.h"
 #include "lb_policies/plb.h"
+#include "lb_policies/prr.h"
 #include "lb_policies/qp_scaling.h"
 #include "lb_policies/random.h"
 #include "lb_policies/reps.h"
@@ -40,6 +41,8 @@ constexpr LbEntry kAll[] = {
                     "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
     LbPlugin<Plb>("plb", "one path, left when it stays congested", "Qureshi et al., SIGCOMM 2022",
                   Reordering::kRarely, Signal::kMarkEcho),
+    LbPlugin<Prr>("prr", "one path, left when it times out", "Wetherall et al., SIGCOMM 2023",
+                  Reordering::kNever),
 };
 
 }  // namespace
