@@ -10,6 +10,7 @@
 #include "lb_policies/oblivious.h"
 #include "lb_policies/pinned.h"
 #include "lb_policies/plb.h"
+#include "lb_policies/power_of_two.h"
 #include "lb_policies/prr.h"
 #include "lb_policies/qp_scaling.h"
 #include "lb_policies/random.h"
@@ -43,6 +44,8 @@ constexpr LbEntry kAll[] = {
                   Reordering::kRarely, Signal::kMarkEcho),
     LbPlugin<Prr>("prr", "one path, left when it times out", "Wetherall et al., SIGCOMM 2023",
                   Reordering::kNever),
+    LbPlugin<PowerOfTwo>("power_of_two", "of two random paths the one with the shorter round trip",
+                         "Mitzenmacher, IEEE TPDS 2001; UCCL", Reordering::kAlways, Signal::kRtt),
 };
 
 }  // namespace
