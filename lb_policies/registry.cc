@@ -16,6 +16,7 @@
 #include "lb_policies/random.h"
 #include "lb_policies/reps.h"
 #include "lb_policies/round_robin.h"
+#include "lb_policies/weighted.h"
 
 namespace weir {
 namespace {
@@ -46,6 +47,9 @@ constexpr LbEntry kAll[] = {
                   Reordering::kNever),
     LbPlugin<PowerOfTwo>("power_of_two", "of two random paths the one with the shorter round trip",
                          "Mitzenmacher, IEEE TPDS 2001; UCCL", Reordering::kAlways, Signal::kRtt),
+    LbPlugin<Weighted>("weighted", "random paths in proportion to how good they have been",
+                       "after Zhou et al., EuroSys 2014", Reordering::kAlways,
+                       Signal::kRtt | Signal::kMarkEcho),
 };
 
 }  // namespace
