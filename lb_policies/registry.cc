@@ -7,6 +7,7 @@
 #include "lb_policies/ecmp.h"
 #include "lb_policies/flowlet.h"
 #include "lb_policies/mixed.h"
+#include "lb_policies/mprdma_paths.h"
 #include "lb_policies/oblivious.h"
 #include "lb_policies/pinned.h"
 #include "lb_policies/plb.h"
@@ -50,6 +51,8 @@ constexpr LbEntry kAll[] = {
     LbPlugin<Weighted>("weighted", "random paths in proportion to how good they have been",
                        "after Zhou et al., EuroSys 2014", Reordering::kAlways,
                        Signal::kRtt | Signal::kMarkEcho),
+    LbPlugin<MprdmaPaths>("mprdma_paths", "the path of the acknowledgement that sends the packet",
+                          "Lu et al., NSDI 2018", Reordering::kAlways, Signal::kMarkEcho),
 };
 
 }  // namespace
