@@ -5,6 +5,7 @@
 #include "datapath/api/spreading.h"
 #include "lb_policies/bitmap.h"
 #include "lb_policies/ecmp.h"
+#include "lb_policies/ev_set.h"
 #include "lb_policies/flowlet.h"
 #include "lb_policies/mixed.h"
 #include "lb_policies/mprdma_paths.h"
@@ -53,6 +54,8 @@ constexpr LbEntry kAll[] = {
                        Signal::kRtt | Signal::kMarkEcho),
     LbPlugin<MprdmaPaths>("mprdma_paths", "the path of the acknowledgement that sends the packet",
                           "Lu et al., NSDI 2018", Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<EvSet>("ev_set", "active paths in turn, backups for those that fail", "MRC, OCP 2026",
+                    Reordering::kAlways, Signal::kMarkEcho),
 };
 
 }  // namespace
