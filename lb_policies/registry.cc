@@ -11,6 +11,7 @@
 #include "lb_policies/mprdma_paths.h"
 #include "lb_policies/oblivious.h"
 #include "lb_policies/pinned.h"
+#include "lb_policies/plane.h"
 #include "lb_policies/plb.h"
 #include "lb_policies/power_of_two.h"
 #include "lb_policies/prr.h"
@@ -56,6 +57,8 @@ constexpr LbEntry kAll[] = {
                           "Lu et al., NSDI 2018", Reordering::kAlways, Signal::kMarkEcho),
     LbPlugin<EvSet>("ev_set", "active paths in turn, backups for those that fail", "MRC, OCP 2026",
                     Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<Plane>("plane", "planes in turn, left when their paths fail together", "MRC, OCP 2026",
+                    Reordering::kAlways),
 };
 
 }  // namespace
