@@ -19,6 +19,7 @@
 #include "lb_policies/random.h"
 #include "lb_policies/reps.h"
 #include "lb_policies/round_robin.h"
+#include "lb_policies/size_gated.h"
 #include "lb_policies/weighted.h"
 
 namespace weir {
@@ -59,6 +60,8 @@ constexpr LbEntry kAll[] = {
                     Reordering::kAlways, Signal::kMarkEcho),
     LbPlugin<Plane>("plane", "planes in turn, left when their paths fail together", "MRC, OCP 2026",
                     Reordering::kAlways),
+    LbPlugin<SizeGated<Ecmp, Reps>>("size_gated", "short messages as ecmp, long ones as reps",
+                                    "ours", Reordering::kAlways, Signal::kMarkEcho),
 };
 
 }  // namespace
