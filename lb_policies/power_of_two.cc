@@ -13,6 +13,7 @@ constexpr int kAgeRtts = 4;
 PowerOfTwo::PowerOfTwo(const LbInfo& lb, const Config& config)
     : base_rtt_(lb.base_rtt),
       age_(config.age > Duration(0) ? config.age : kAgeRtts * lb.base_rtt),
+      margin_(Units(config.margin > Duration(0) ? config.margin : 3 * lb.base_rtt / 4)),
       health_(lb.health),
       rng_(lb.seed),
       pool_(lb.paths, config.pool, rng_),
@@ -22,7 +23,7 @@ PathId PowerOfTwo::PickPath(const TxContext& tx) {
   Age(tx.now);
   const uint32_t a = Draw();
   const uint32_t b = Draw();
-  return pool_.At(excess_[a] <= excess_[b] ? a : b);
+  return pool_.At(Cost(b) + margin_ < Cost(a) ? b : a);
 }
 
 void PowerOfTwo::OnFeedback(const PathFeedback& feedback) {
@@ -33,8 +34,7 @@ void PowerOfTwo::OnFeedback(const PathFeedback& feedback) {
     case PathEvent::kMarked: {
       if (feedback.rtt <= Duration(0)) return;
       shortest_ = std::min(shortest_, feedback.rtt);
-      const int64_t units = (feedback.rtt - shortest_) * kUnits / base_rtt_;
-      excess_[index] = static_cast<uint8_t>(std::min<int64_t>(units, kMost));
+      excess_[index] = static_cast<uint8_t>(Units(feedback.rtt - shortest_));
       return;
     }
     case PathEvent::kTrimmed:
@@ -52,6 +52,14 @@ uint32_t PowerOfTwo::Draw() {
   for (int i = 1; i < kDraws && !health_->Usable(pool_.At(index)); ++i)
     index = rng_.Below(pool_.size());
   return index;
+}
+
+uint32_t PowerOfTwo::Units(Duration excess) const {
+  return static_cast<uint32_t>(std::min<int64_t>(excess * kUnits / base_rtt_, kMost));
+}
+
+uint32_t PowerOfTwo::Cost(uint32_t index) const {
+  return health_->Usable(pool_.At(index)) ? excess_[index] : kMost + 1;
 }
 
 void PowerOfTwo::Age(Time now) {
