@@ -1,25 +1,19 @@
 #include "lb_policies/oblivious.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace weir {
 
 Oblivious::Oblivious(const LbInfo& lb, const Config& config)
-    : paths_(lb.paths),
-      pool_(config.pool > 0 ? std::min(static_cast<uint32_t>(config.pool), lb.paths) : lb.paths),
-      top_bit_(std::bit_ceil(pool_) / 2),
-      rng_(lb.seed) {
-  base_ = rng_.Below(paths_);
-  mask_ = rng_.Below(std::bit_ceil(pool_));
-}
+    : rng_(lb.seed),
+      pool_(lb.paths, config.pool, rng_),
+      top_bit_(std::bit_ceil(pool_.size()) / 2),
+      mask_(rng_.Below(std::bit_ceil(pool_.size()))) {}
 
 PathId Oblivious::PickPath(const TxContext&) {
   uint32_t index = Next();
-  while (index >= pool_) index = Next();  // twice at most: here and at the turn of a pass
-  uint32_t path = base_ + index;
-  if (path >= paths_) path -= paths_;
-  return static_cast<PathId>(path);
+  while (index >= pool_.size()) index = Next();  // twice at most: here and at the turn of a pass
+  return pool_.At(index);
 }
 
 uint32_t Oblivious::Next() {

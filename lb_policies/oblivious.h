@@ -12,6 +12,7 @@
 #pragma once
 
 #include "datapath/api/load_balancer.h"
+#include "lb_policies/path_run.h"
 
 namespace weir {
 
@@ -29,16 +30,16 @@ class Oblivious final : public LoadBalancer {
 
   PathId PickPath(const TxContext& tx) override;
 
+  const PathRun& pool() const { return pool_; }
+
  private:
   uint32_t Next();  // in [0, 2^bits)
 
-  uint32_t paths_;
-  uint32_t pool_;     // at most paths_
-  uint32_t base_;     // first path of the pool
+  Rng rng_;
+  PathRun pool_;
   uint32_t top_bit_;  // 2^(bits - 1); 0 for a pool of one path
   uint32_t counter_ = 0;
   uint32_t mask_;
-  Rng rng_;
 };
 
 }  // namespace weir

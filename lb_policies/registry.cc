@@ -3,11 +3,24 @@
 #include <cstring>
 
 #include "datapath/api/spreading.h"
+#include "lb_policies/bitmap.h"
 #include "lb_policies/ecmp.h"
+#include "lb_policies/ev_set.h"
 #include "lb_policies/flowlet.h"
+#include "lb_policies/mixed.h"
+#include "lb_policies/mprdma_paths.h"
 #include "lb_policies/oblivious.h"
+#include "lb_policies/pinned.h"
+#include "lb_policies/plane.h"
+#include "lb_policies/plb.h"
+#include "lb_policies/power_of_two.h"
+#include "lb_policies/prr.h"
+#include "lb_policies/qp_scaling.h"
+#include "lb_policies/random.h"
 #include "lb_policies/reps.h"
 #include "lb_policies/round_robin.h"
+#include "lb_policies/size_gated.h"
+#include "lb_policies/weighted.h"
 
 namespace weir {
 namespace {
@@ -22,6 +35,33 @@ constexpr LbEntry kAll[] = {
                       Reordering::kRarely),
     LbPlugin<Reps>("reps", "paths that returned unmarked are used again",
                    "Bonato et al., EuroSys 2026", Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<Random>("random", "a random path for each packet", "Dixit et al., INFOCOM 2013",
+                     Reordering::kAlways),
+    LbPlugin<Pinned>("pinned", "one given path", "Gangidi et al., SIGCOMM 2024",
+                     Reordering::kNever),
+    LbPlugin<QpScaling>("qp_scaling", "several random paths, messages in turn or divided",
+                        "Gangidi et al., SIGCOMM 2024", Reordering::kAlways),
+    LbPlugin<Bitmap>("bitmap", "every path in turn, bad ones passed over for a while",
+                     "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<Mixed>("mixed", "paths that returned unmarked, else the bitmap's choice",
+                    "uet-htsim uec_mp.cpp", Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<Plb>("plb", "one path, left when it stays congested", "Qureshi et al., SIGCOMM 2022",
+                  Reordering::kRarely, Signal::kMarkEcho),
+    LbPlugin<Prr>("prr", "one path, left when it times out", "Wetherall et al., SIGCOMM 2023",
+                  Reordering::kNever),
+    LbPlugin<PowerOfTwo>("power_of_two", "of two random paths the one with the shorter round trip",
+                         "Mitzenmacher, IEEE TPDS 2001; UCCL", Reordering::kAlways, Signal::kRtt),
+    LbPlugin<Weighted>("weighted", "random paths in proportion to how good they have been",
+                       "after Zhou et al., EuroSys 2014", Reordering::kAlways,
+                       Signal::kRtt | Signal::kMarkEcho),
+    LbPlugin<MprdmaPaths>("mprdma_paths", "the path of the acknowledgement that sends the packet",
+                          "Lu et al., NSDI 2018", Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<EvSet>("ev_set", "active paths in turn, backups for those that fail", "MRC, OCP 2026",
+                    Reordering::kAlways, Signal::kMarkEcho),
+    LbPlugin<Plane>("plane", "planes in turn, left when their paths fail together", "MRC, OCP 2026",
+                    Reordering::kAlways),
+    LbPlugin<SizeGated<Ecmp, Reps>>("size_gated", "short messages as ecmp, long ones as reps",
+                                    "ours", Reordering::kAlways, Signal::kMarkEcho),
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "datapath/api/load_balancer.h"
+#include "lb_policies/path_ring.h"
 
 namespace weir {
 
@@ -52,24 +53,14 @@ class Reps final : public LoadBalancer {
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
-  void Store(PathId path);
-  PathId TakeOldestValid();
-  PathId NextStored();
-
   // From the connection and the configuration.
   uint32_t paths_;
-  uint32_t buffer_size_;
   uint32_t explore_packets_;
   Duration freezing_timeout_;
 
   Rng rng_;
-  // The valid entries are the `valid_` ones written last: buffer_[head_ - valid_ .. head_).
-  PathId buffer_[kMaxBuffer] = {};
-  uint32_t head_ = 0;    // next to write
-  uint32_t stored_ = 0;  // entries ever written, at most buffer_size_
-  uint32_t valid_ = 0;   // at most stored_
-  uint32_t reuse_ = 0;   // next to reuse while frozen
-  uint32_t exploring_;   // packets left to send on random paths
+  PathRing<kMaxBuffer> ring_;
+  uint32_t exploring_;  // packets left to send on random paths
   bool frozen_ = false;
   Time thaw_at_{};  // while frozen
   uint64_t counters_[4] = {};

@@ -1,6 +1,5 @@
 #include "lb_policies/round_robin.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace weir {
@@ -20,19 +19,16 @@ uint32_t AnyStride(uint32_t pool, Rng& rng) {
 }  // namespace
 
 RoundRobin::RoundRobin(const LbInfo& lb, const Config& config)
-    : paths_(lb.paths),
-      pool_(config.pool > 0 ? std::min(static_cast<uint32_t>(config.pool), lb.paths) : lb.paths) {
-  Rng rng(lb.seed);
-  base_ = rng.Below(paths_);
-  stride_ = AnyStride(pool_, rng);
-}
+    : RoundRobin(lb, config, Rng(lb.seed)) {}
+
+RoundRobin::RoundRobin(const LbInfo& lb, const Config& config, Rng rng)
+    : pool_(lb.paths, config.pool, rng), stride_(AnyStride(pool_.size(), rng)) {}
 
 PathId RoundRobin::PickPath(const TxContext&) {
-  uint32_t path = base_ + index_;
-  if (path >= paths_) path -= paths_;
+  const PathId path = pool_.At(index_);
   index_ += stride_;
-  if (index_ >= pool_) index_ -= pool_;
-  return static_cast<PathId>(path);
+  if (index_ >= pool_.size()) index_ -= pool_.size();
+  return path;
 }
 
 }  // namespace weir

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "datapath/api/load_balancer.h"
+#include "lb_policies/path_run.h"
 
 namespace weir {
 
@@ -26,11 +27,11 @@ class RoundRobin final : public LoadBalancer {
   PathId PickPath(const TxContext& tx) override;
 
  private:
-  uint32_t paths_;
-  uint32_t pool_;       // at most paths_
-  uint32_t base_;       // first path of the pool
-  uint32_t stride_;     // prime to pool_
-  uint32_t index_ = 0;  // below pool_; of the next packet
+  RoundRobin(const LbInfo& lb, const Config& config, Rng rng);
+
+  PathRun pool_;
+  uint32_t stride_;     // prime to the size of the pool
+  uint32_t index_ = 0;  // in the pool, of the next packet
 };
 
 }  // namespace weir

@@ -114,7 +114,7 @@ constexpr ParamSpec ChoiceParam(const char* name, const char* choices, const cha
 }
 
 // The rows of a table whose Config is a member of a larger one.
-template <auto Member, size_t N, const ParamSpec (&Rows)[N]>
+template <auto Member, size_t N, const auto& Rows>
 constexpr auto MovedParams() {
   using Outer = typename internal::MemberOf<decltype(Member)>::Class;
   return []<size_t... I>(std::index_sequence<I...>) {

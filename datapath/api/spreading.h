@@ -98,19 +98,23 @@ class Spread final : public LoadBalancer {
 };
 
 namespace internal {
-// A policy that keeps to one path has no units.
+// A policy that keeps to one path has no units, and another may have its own.
 template <class T>
-constexpr bool kOnePath = [] {
+constexpr bool kNoUnits = [] {
   if constexpr (requires { T::kOnePath; }) return T::kOnePath;
+  if constexpr (requires { T::kOwnUnits; }) return T::kOwnUnits;
   return false;
 }();
 template <class T>
 using Spreading =
-    std::conditional_t<kOnePath<T>, std::type_identity<T>, std::type_identity<Spread<T>>>::type;
+    std::conditional_t<kNoUnits<T>, std::type_identity<T>, std::type_identity<Spread<T>>>::type;
 
 template <class T>
 constexpr Reordering Reorders(const ConfigBlob& blob, Reordering most) {
-  if constexpr (kOnePath<T>) {
+  if constexpr (kNoUnits<T>) {
+    if constexpr (requires { T::Reorders(blob.As<typename T::Config>()); }) {
+      most = T::Reorders(blob.As<typename T::Config>());
+    }
     return most;
   } else {
     const auto& config = blob.As<typename Spread<T>::Config>();
@@ -123,8 +127,8 @@ constexpr Reordering Reorders(const ConfigBlob& blob, Reordering most) {
 
 // Makes the registry line of policy T. T has `struct Config`, `kParams` and a constructor
 // (LbInfo, Config) and, where it applies, `kCounters`, `kOnePath` (it never leaves the path of a
-// connection but after a failure), `kUsesHealth` (it asks LbInfo::health) and a static
-// `Reorders(Config)`, if that depends on its parameters.
+// connection but after trouble), `kOwnUnits` (it decides itself what stays together), `kUsesHealth`
+// (it asks LbInfo::health) and a static `Reorders(Config)`, if that depends on its parameters.
 template <class T>
 constexpr LbEntry LbPlugin(const char* name, const char* summary, const char* source,
                            Reordering reordering, Signals needs = {}) {

@@ -27,7 +27,7 @@ class EveryLbScenario : public testing::TestWithParam<const LbEntry*> {
   bool learns() const { return GetParam()->learns && sprays(); }
 };
 
-// Half of the paths are 5 us longer, without any congestion.
+// LB-19.7: half of the paths are 5 us longer, without any congestion.
 TEST_P(EveryLbScenario, PathsOfUnequalLengthCauseNoRetransmission) {
   NetworkSpec spec = Spec();
   for (LinkShape& link : spec.topology.links) {
@@ -43,9 +43,9 @@ TEST_P(EveryLbScenario, PathsOfUnequalLengthCauseNoRetransmission) {
   EXPECT_EQ(net.counters().timeouts, 0u);
 }
 
-// One of eight paths comes and goes each half millisecond, and routes do not follow. A policy that
-// learns keeps seven eighths of its goodput; one that sprays blindly must still get everything
-// through, and so must one on a single path that may be the bad one.
+// LB-19.6: one of eight paths comes and goes each half millisecond, and routes do not follow. A
+// policy that learns keeps seven eighths of its goodput; one that sprays blindly must still get
+// everything through, and so must one on a single path that may be the bad one.
 TEST_P(EveryLbScenario, AFlappingLinkDoesNotStopTraffic) {
   NetworkSpec spec = Spec();
   Network net(spec);
@@ -89,13 +89,14 @@ TEST_P(EveryLbScenario, ADeadAcknowledgementPathEndsNoConnection) {
     net.Mark();
     net.RunFor(Millis(1));
     EXPECT_FALSE(net.failed());
-    // Who sprays hears every second acknowledgement, and its window is one BDP.
-    EXPECT_GT(Measured("share", net.Rates()[0] / healthy), 0.7);
+    // Who sprays hears every second acknowledgement, and its window is one BDP. Of the 256 values
+    // 60 % lead to one half of the spines here, and 40 % to the other.
+    EXPECT_GT(Measured("share", net.Rates()[0] / healthy), 0.65);
   }
 }
 
-// Only acknowledgements meet the bad link, so no data path is to blame: nothing is sent twice but
-// what silence makes doubtful, and no policy freezes.
+// LB-19.11: only acknowledgements meet the bad link, so no data path is to blame: nothing is sent
+// twice but what silence makes doubtful, and no policy freezes.
 TEST_P(EveryLbScenario, LosingAnEighthOfTheAcknowledgementsBlamesNoPath) {
   Network net(Spec());
   net.Connect({{0, 1}});
