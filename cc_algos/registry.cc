@@ -5,6 +5,7 @@
 #include "cc_algos/combined.h"
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
+#include "cc_algos/hpcc.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
 #include "cc_algos/rccc.h"
@@ -27,6 +28,8 @@ constexpr CcEntry kAll[] = {
     CcPlugin<Combined<Nscc, Rccc>>("nscc+rccc", "the tighter of nscc and rccc",
                                    "UEC 1.0 sections 3.6.13 and 3.6.14",
                                    Signal::kMarkEcho | Signal::kRtt | Signal::kCredit),
+    CcPlugin<Hpcc>("hpcc", "window from the records of every hop", "Li et al., SIGCOMM 2019",
+                   Signal::kTelemetry),
 };
 
 }  // namespace
