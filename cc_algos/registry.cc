@@ -8,6 +8,7 @@
 #include "cc_algos/hpcc.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
+#include "cc_algos/powertcp.h"
 #include "cc_algos/rccc.h"
 #include "cc_algos/swift.h"
 
@@ -30,6 +31,8 @@ constexpr CcEntry kAll[] = {
                                    Signal::kMarkEcho | Signal::kRtt | Signal::kCredit),
     CcPlugin<Hpcc>("hpcc", "window from the records of every hop", "Li et al., SIGCOMM 2019",
                    Signal::kTelemetry),
+    CcPlugin<PowerTcp>("powertcp", "window from queues and how they grow",
+                       "Addanki et al., NSDI 2022", Signal::kTelemetry),
 };
 
 }  // namespace
