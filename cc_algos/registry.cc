@@ -11,6 +11,7 @@
 #include "cc_algos/powertcp.h"
 #include "cc_algos/rccc.h"
 #include "cc_algos/swift.h"
+#include "cc_algos/theta_powertcp.h"
 
 namespace weir {
 namespace {
@@ -33,6 +34,8 @@ constexpr CcEntry kAll[] = {
                    Signal::kTelemetry),
     CcPlugin<PowerTcp>("powertcp", "window from queues and how they grow",
                        "Addanki et al., NSDI 2022", Signal::kTelemetry),
+    CcPlugin<ThetaPowerTcp>("theta_powertcp", "window from RTTs and how they grow",
+                            "Addanki et al., NSDI 2022", Signal::kRtt),
 };
 
 }  // namespace
