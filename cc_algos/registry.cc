@@ -12,6 +12,7 @@
 #include "cc_algos/rccc.h"
 #include "cc_algos/swift.h"
 #include "cc_algos/theta_powertcp.h"
+#include "cc_algos/timely.h"
 
 namespace weir {
 namespace {
@@ -36,6 +37,8 @@ constexpr CcEntry kAll[] = {
                        "Addanki et al., NSDI 2022", Signal::kTelemetry),
     CcPlugin<ThetaPowerTcp>("theta_powertcp", "window from RTTs and how they grow",
                             "Addanki et al., NSDI 2022", Signal::kRtt),
+    CcPlugin<Timely>("timely", "rate by the gradient of the RTT", "Mittal et al., SIGCOMM 2015",
+                     Signal::kRtt),
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ constexpr Precondition kPreconditions[] = {
     {"dcqcn", "decrease_period", "nvidia_form", 1},  {"dcqcn", "min_dec_factor", "nvidia_form", 1},
     {"dcqcn", "first_cnp_factor", "nvidia_form", 1}, {"dcqcn", "clamp_target", "nvidia_form", 1},
     {"dcqcn", "hai_fraction", "byte_counter", 1},  // 10 MB are more than one history sends
+    {"timely", "hai_factor", "hai_after", 1},      // five RTTs in a row that do not rise are rare
 };
 
 class EveryCc : public testing::TestWithParam<const CcEntry*> {
