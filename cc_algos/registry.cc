@@ -13,6 +13,7 @@
 #include "cc_algos/swift.h"
 #include "cc_algos/theta_powertcp.h"
 #include "cc_algos/timely.h"
+#include "cc_algos/timely_patched.h"
 
 namespace weir {
 namespace {
@@ -39,6 +40,8 @@ constexpr CcEntry kAll[] = {
                             "Addanki et al., NSDI 2022", Signal::kRtt),
     CcPlugin<Timely>("timely", "rate by the gradient of the RTT", "Mittal et al., SIGCOMM 2015",
                      Signal::kRtt),
+    CcPlugin<TimelyPatched>("timely_patched", "rate by the RTT, softly by its gradient",
+                            "Zhu et al., CoNEXT 2016", Signal::kRtt),
 };
 
 }  // namespace
