@@ -5,6 +5,7 @@
 #include "cc_algos/combined.h"
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
+#include "cc_algos/falcon.h"
 #include "cc_algos/hpcc.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
@@ -42,6 +43,8 @@ constexpr CcEntry kAll[] = {
                      Signal::kRtt),
     CcPlugin<TimelyPatched>("timely_patched", "rate by the RTT, softly by its gradient",
                             "Zhu et al., CoNEXT 2016", Signal::kRtt),
+    CcPlugin<Falcon>("falcon", "swift, and a window for the peer's receive queue",
+                     "Falcon specification 0.9", Signal::kRtt),
 };
 
 }  // namespace
