@@ -11,6 +11,7 @@
 #include "cc_algos/nscc.h"
 #include "cc_algos/powertcp.h"
 #include "cc_algos/rccc.h"
+#include "cc_algos/smartt.h"
 #include "cc_algos/swift.h"
 #include "cc_algos/theta_powertcp.h"
 #include "cc_algos/timely.h"
@@ -45,6 +46,8 @@ constexpr CcEntry kAll[] = {
                             "Zhu et al., CoNEXT 2016", Signal::kRtt),
     CcPlugin<Falcon>("falcon", "swift, and a window for the peer's receive queue",
                      "Falcon specification 0.9", Signal::kRtt),
+    CcPlugin<Smartt>("smartt", "window from marks, RTT and what arrived",
+                     "Bonato et al., arXiv 2404.01630", Signal::kMarkEcho | Signal::kRtt),
 };
 
 }  // namespace
