@@ -12,6 +12,7 @@
 #include "cc_algos/powertcp.h"
 #include "cc_algos/rccc.h"
 #include "cc_algos/smartt.h"
+#include "cc_algos/strack.h"
 #include "cc_algos/swift.h"
 #include "cc_algos/theta_powertcp.h"
 #include "cc_algos/timely.h"
@@ -48,6 +49,8 @@ constexpr CcEntry kAll[] = {
                      "Falcon specification 0.9", Signal::kRtt),
     CcPlugin<Smartt>("smartt", "window from marks, RTT and what arrived",
                      "Bonato et al., arXiv 2404.01630", Signal::kMarkEcho | Signal::kRtt),
+    CcPlugin<STrack>("strack", "window from delay, cut only on marks",
+                     "Le et al., arXiv 2407.15266", Signal::kMarkEcho | Signal::kRtt),
 };
 
 }  // namespace
