@@ -7,6 +7,7 @@
 #include "cc_algos/dctcp.h"
 #include "cc_algos/falcon.h"
 #include "cc_algos/hpcc.h"
+#include "cc_algos/mprdma.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
 #include "cc_algos/powertcp.h"
@@ -51,6 +52,8 @@ constexpr CcEntry kAll[] = {
                      "Bonato et al., arXiv 2404.01630", Signal::kMarkEcho | Signal::kRtt),
     CcPlugin<STrack>("strack", "window from delay, cut only on marks",
                      "Le et al., arXiv 2407.15266", Signal::kMarkEcho | Signal::kRtt),
+    CcPlugin<MpRdma>("mprdma", "half a packet less for each marked one", "Lu et al., NSDI 2018",
+                     Signal::kMarkEcho),
 };
 
 }  // namespace
