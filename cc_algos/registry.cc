@@ -7,6 +7,7 @@
 #include "cc_algos/dctcp.h"
 #include "cc_algos/falcon.h"
 #include "cc_algos/hpcc.h"
+#include "cc_algos/median_over_paths.h"
 #include "cc_algos/mprdma.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
@@ -54,6 +55,8 @@ constexpr CcEntry kAll[] = {
                      "Le et al., arXiv 2407.15266", Signal::kMarkEcho | Signal::kRtt),
     CcPlugin<MpRdma>("mprdma", "half a packet less for each marked one", "Lu et al., NSDI 2018",
                      Signal::kMarkEcho),
+    CcPlugin<MedianOverPaths<Swift>>("mswift", "swift by the median delay over paths",
+                                     "Gerstein et al., arXiv 2509.07907", Signal::kRtt),
 };
 
 }  // namespace
