@@ -57,6 +57,9 @@ constexpr CcEntry kAll[] = {
                      Signal::kMarkEcho),
     CcPlugin<MedianOverPaths<Swift>>("mswift", "swift by the median delay over paths",
                                      "Gerstein et al., arXiv 2509.07907", Signal::kRtt),
+    CcPlugin<MedianOverPaths<Nscc>>("mnscc", "nscc by the median delay over paths",
+                                    "Gerstein et al., arXiv 2509.07907",
+                                    Signal::kMarkEcho | Signal::kRtt),
 };
 
 }  // namespace
