@@ -36,7 +36,7 @@ class Timely final : public CongestionControl {
     double hai_factor = 5;
     double min_rate = 0.001;  // of the line rate
     double loss_cut = 0.5;
-    double window_bdps = 1;  // 0: none
+    double window_bdps = 1.5;  // 0: none
   };
   static constexpr ParamSpec kParams[] = {
       Param<&Config::t_low>("t_low", 0, 1e9, "RTT below which the rate rises; 0: 1.5 base RTT",

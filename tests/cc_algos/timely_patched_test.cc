@@ -22,9 +22,9 @@ class TimelyPatchedTest : public testing::Test {
   CcDriver driver_{cc_};
 };
 
-TEST_F(TimelyPatchedTest, StartsAtLineRateWithOneBdp) {
+TEST_F(TimelyPatchedTest, StartsAtLineRateWithOneAndAHalfBdps) {
   EXPECT_EQ(rate(), 100e9);
-  EXPECT_EQ(cc_.allowance().window, Bytes(150'000));
+  EXPECT_EQ(cc_.allowance().window, Bytes(225'000));
 }
 
 TEST_F(TimelyPatchedTest, BelowTLowTheRateRises) {

@@ -22,9 +22,9 @@ class TimelyTest : public testing::Test {
   CcDriver driver_{cc_};
 };
 
-TEST_F(TimelyTest, StartsAtLineRateWithOneBdp) {
+TEST_F(TimelyTest, StartsAtLineRateWithOneAndAHalfBdps) {
   EXPECT_EQ(rate(), Gbps(100));
-  EXPECT_EQ(cc_.allowance().window, Bytes(150'000));
+  EXPECT_EQ(cc_.allowance().window, Bytes(225'000));
 }
 
 TEST_F(TimelyTest, TheFirstRttIsOnlyRemembered) {
