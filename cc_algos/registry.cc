@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "cc_algos/bbr.h"
 #include "cc_algos/combined.h"
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
@@ -60,6 +61,8 @@ constexpr CcEntry kAll[] = {
     CcPlugin<MedianOverPaths<Nscc>>("mnscc", "nscc by the median delay over paths",
                                     "Gerstein et al., arXiv 2509.07907",
                                     Signal::kMarkEcho | Signal::kRtt),
+    CcPlugin<Bbr>("bbr", "delivery rate, and twice what it needs in flight",
+                  "Cardwell et al., ACM Queue 2016", Signal::kRtt),
 };
 
 }  // namespace

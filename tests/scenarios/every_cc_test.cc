@@ -146,6 +146,8 @@ TEST_P(EveryCcScenario, ReorderingAloneCostsNothing) {
   Bytes most = first_window;
   // NSCC's largest window follows the shortest round trip seen: 1.5 C T.
   if (Is("nscc") || Is("nscc+rccc") || Is("mnscc")) most = Scaled(kRate * kShortest, 1.5 * 0.98);
+  // BBR keeps twice what the shortest round trip needs.
+  if (Is("bbr")) most = Scaled(kRate * kShortest, 2 * 0.95);
   // Of RTTs that jump up and down by 5 us, theta-PowerTCP sees the rises in full, and the falls
   // only down to half the power: it is not for sprayed traffic.
   if (Is("theta_powertcp")) most = Bytes(0);
