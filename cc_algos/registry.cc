@@ -14,6 +14,7 @@
 #include "cc_algos/nscc.h"
 #include "cc_algos/powertcp.h"
 #include "cc_algos/rccc.h"
+#include "cc_algos/rtt_probe.h"
 #include "cc_algos/smartt.h"
 #include "cc_algos/strack.h"
 #include "cc_algos/swift.h"
@@ -63,6 +64,8 @@ constexpr CcEntry kAll[] = {
                                     Signal::kMarkEcho | Signal::kRtt),
     CcPlugin<Bbr>("bbr", "delivery rate, and twice what it needs in flight",
                   "Cardwell et al., ACM Queue 2016", Signal::kRtt),
+    CcPlugin<RttProbe>("rtt_probe", "rate by the RTT of probes", "ours, after NVIDIA DOCA",
+                       Signal::kRtt),
 };
 
 }  // namespace
