@@ -1,7 +1,6 @@
 #include "cc_algos/swift.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace weir {
 namespace {
@@ -15,9 +14,8 @@ Swift::Swift(const FlowInfo& flow, const Config& config)
       packets_per_byte_(1 / mtu_),
       base_target_(config.base_target > Duration(0) ? ToNanos(config.base_target)
                                                     : 1.25 * ToNanos(flow.base_rtt)),
-      fs_range_(config.fs_range > Duration(0) ? ToNanos(config.fs_range) : 5 * base_target_),
-      fs_alpha_(fs_range_ / (1 / std::sqrt(config.fs_min) - 1 / std::sqrt(config.fs_max))),
-      fs_beta_(-fs_alpha_ / std::sqrt(config.fs_max)),
+      scaling_(config.fs_range > Duration(0) ? ToNanos(config.fs_range) : 5 * base_target_,
+               config.fs_min, config.fs_max),
       ai_(config.ai),
       beta_(config.beta),
       max_mdf_(config.max_mdf),
@@ -85,10 +83,7 @@ void Swift::Restore(const Snapshot& snapshot) {
   }
 }
 
-double Swift::target() const {
-  const double scaling = fs_alpha_ / std::sqrt(cwnd_) + fs_beta_;
-  return base_target_ + std::clamp(scaling, 0.0, fs_range_);
-}
+double Swift::target() const { return base_target_ + scaling_.At(cwnd_); }
 
 void Swift::Cut(Time now, double factor) {
   last_cut_ = now;

@@ -19,6 +19,7 @@
 // Departure: after four idle base RTTs the window falls back to the initial one, if larger.
 #pragma once
 
+#include "cc_algos/flow_scaling.h"
 #include "datapath/api/congestion_control.h"
 
 namespace weir {
@@ -91,9 +92,7 @@ class Swift final : public CongestionControl {
   double mtu_;
   double packets_per_byte_;
   double base_target_;
-  double fs_range_;
-  double fs_alpha_;
-  double fs_beta_;
+  FlowScaling scaling_;
   double ai_;
   double beta_;
   double max_mdf_;

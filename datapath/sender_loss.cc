@@ -170,9 +170,13 @@ void Sender::PlanPathProbe(Time now) {
     return;
   }
   if (probe_interval_ == Duration(0) || window_.in_flight.empty() || cc_probe_at_ > now) return;
+  cc_probe_at_ = now + probe_interval_;
+  // Probes that are still awaited are not forgotten for new ones: where RTTs are many intervals
+  // long, none would ever be heard.
+  const PathProbe& oldest = path_probes_[(path_probe_number_ + 1) % path_probes_.size()];
+  if (oldest.sent != Time::Never() && now < oldest.sent + rtt_.timeout()) return;
   path_probe_due_ = true;
   path_probe_path_ = last_path_;
-  cc_probe_at_ = now + probe_interval_;
 }
 
 void Sender::HandleProbeAnswer(Time now, Time arrived, uint32_t number, bool marked) {

@@ -31,6 +31,9 @@ constexpr Precondition kPreconditions[] = {
     {"dcqcn", "decrease_period", "nvidia_form", 1},  {"dcqcn", "min_dec_factor", "nvidia_form", 1},
     {"dcqcn", "first_cnp_factor", "nvidia_form", 1}, {"dcqcn", "clamp_target", "nvidia_form", 1},
     {"dcqcn", "hai_fraction", "byte_counter", 1},  // 10 MB are more than one history sends
+    {"timely", "hai_factor", "hai_after", 1},      // five RTTs in a row that do not rise are rare
+    {"bbr", "rtt_time", "rtt_interval", 1},        // 1000 base RTTs are more than one history
+    {"rtt_probe", "hai_factor", "hai_after", 1},   // five probes in a row without a delay are rare
 };
 
 class EveryCc : public testing::TestWithParam<const CcEntry*> {
@@ -44,6 +47,7 @@ class EveryCc : public testing::TestWithParam<const CcEntry*> {
     CcDriver driver(*cc, flow, entry().events);
     Rng rng(seed);
     Digest digest;
+    digest.Add(cc->probe_interval().count());
     for (int i = 0; i < kEvents; ++i) {
       driver.RandomEvent(rng);
       const Allowance may = cc->allowance();

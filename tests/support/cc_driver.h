@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "datapath/api/congestion_control.h"
 #include "datapath/api/rng.h"
@@ -15,7 +16,7 @@ inline constexpr FlowInfo kTestFlow = {
 
 class CcDriver {
  public:
-  static constexpr uint32_t kAllEvents = kCcSend | kCcCnp | kCcCredit | kCcTimer;
+  static constexpr uint32_t kAllEvents = kCcSend | kCcCnp | kCcCredit | kCcTimer | kCcProbe;
 
   explicit CcDriver(CongestionControl& cc, const FlowInfo& flow = kTestFlow,
                     uint32_t events = kAllEvents)
@@ -31,6 +32,15 @@ class CcDriver {
     Bytes marked{};
     Duration rtt{};  // 0: the base RTT
   };
+  // What acknowledgements from here on tell beside bytes and times.
+  struct View {
+    std::span<const SwitchRecord> telemetry{};
+    double path_load = 0;
+    int receiver_level = 0;
+    PathId path = 0;
+  };
+  void See(const View& view) { view_ = view; }
+
   // A whole window goes out and comes back in one acknowledgement.
   void Round(const RoundOptions& r) {
     const Duration rtt = r.rtt > Duration(0) ? r.rtt : flow_.base_rtt;
@@ -67,7 +77,16 @@ class CcDriver {
                .in_flight = in_flight_,
                .rtt = rtt,
                .limit = limit,
-               .host_stall = host_stall});
+               .host_stall = host_stall,
+               .path = view_.path,
+               .telemetry = view_.telemetry,
+               .path_load = view_.path_load,
+               .receiver_level = view_.receiver_level});
+  }
+
+  void Probe(Duration rtt, bool marked = false) {
+    if ((events_ & kCcProbe) == 0) return;
+    cc_.OnProbe({.now = now_, .rtt = rtt, .marked = marked, .path = view_.path});
   }
 
   void Lose(Bytes lost, LossCause cause, bool marked = false) {
@@ -100,7 +119,8 @@ class CcDriver {
     if (kind < 85) return RandomSpurious(rng);
     if (kind < 87) return RandomTimeout(rng);
     if (kind < 92) return Cnp();
-    if (kind < 98) return Credit(flow_.mtu * (1 + rng.Below(8)));
+    if (kind < 96) return Credit(flow_.mtu * (1 + rng.Below(8)));
+    if (kind < 98) return Probe(RandomRtt(rng), rng.Chance(0.3));
     Idle(rng);
   }
 
@@ -142,10 +162,33 @@ class CcDriver {
     const Bytes acked = AnyPart(rng, most);
     const uint32_t kind = calm_ ? 0 : rng.Below(3);
     const Bytes marked = kind == 0 ? Bytes(0) : kind == 1 ? acked : AnyPart(rng, acked);
-    // From a twentieth below the base RTT to eight above it, often close to it.
-    const double stretch = calm_ || rng.Chance(0.5) ? 0.95 + 0.1 * rng.Unit() : 1 + 8 * rng.Unit();
-    const Duration rtt = rng.Chance(0.1) ? Duration(0) : Scaled(flow_.base_rtt, stretch);
+    const Duration rtt = rng.Chance(0.1) ? Duration(0) : RandomRtt(rng);
+    RandomView(rng);
     Ack(acked, marked, rtt, static_cast<Limit>(rng.Below(5)), rng.Chance(0.05));
+  }
+
+  // From a twentieth below the base RTT to eight above it, often close to it.
+  Duration RandomRtt(Rng& rng) {
+    const double stretch = calm_ || rng.Chance(0.5) ? 0.95 + 0.1 * rng.Unit() : 1 + 8 * rng.Unit();
+    return std::max(Scaled(flow_.base_rtt, stretch), Duration(1));
+  }
+
+  // Two hops, whose clocks are not ours; one of them changes now and then, and some packets carry
+  // no record of it.
+  void RandomView(Rng& rng) {
+    if (rng.Chance(0.05)) ++hops_[rng.Below(2)].hop;
+    for (SwitchRecord& hop : hops_) {
+      const Time stamp = now_ + Seconds(7);
+      const Duration since = std::min(stamp - hop.stamp, Seconds(1));
+      hop.stamp = stamp;
+      hop.rate = flow_.line_rate;
+      hop.transmitted += Scaled(flow_.line_rate * since, rng.Unit());
+      hop.queue = calm_ ? Bytes(0) : Scaled(flow_.bdp(), 2 * rng.Unit());
+    }
+    view_ = {.telemetry = std::span(hops_).first(rng.Chance(0.1) ? rng.Below(2) : 2),
+             .path_load = rng.Chance(0.1) ? 0 : (calm_ ? 1 : 2) * rng.Unit(),
+             .receiver_level = static_cast<int>(rng.Below(calm_ ? 4 : 32)),
+             .path = static_cast<PathId>(rng.Below(16))};
   }
 
   void RandomLoss(Rng& rng) {
@@ -201,6 +244,8 @@ class CcDriver {
   int timeouts_ = 0;   // in a row
   bool calm_ = false;
   int timer_loops_ = 0;
+  View view_;
+  std::array<SwitchRecord, 2> hops_{};
 };
 
 }  // namespace weir
