@@ -29,6 +29,8 @@ namespace weir {
 class Hpcc final : public CongestionControl {
  public:
   using Config = HpccWindow::Config;
+  static constexpr const char* kOnePathBecause =
+      "it compares two records of one hop, packet by packet";
   static constexpr auto& kParams = HpccWindow::kParams;
 
   Hpcc(const FlowInfo& flow, const Config& config);

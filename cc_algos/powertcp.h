@@ -35,6 +35,8 @@ class PowerTcp final : public CongestionControl {
     double min_window = 0.001;  // BDPs
     double loss_cut = 0.5;
   };
+  static constexpr const char* kOnePathBecause =
+      "it compares two records of one hop, packet by packet";
   static constexpr ParamSpec kParams[] = {
       Param<&Config::gamma>("gamma", 0.01, 1, "weight of the new window",
                             "NSDI 2022 section 3.3: 0.9"),

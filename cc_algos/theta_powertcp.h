@@ -28,6 +28,8 @@ class ThetaPowerTcp final : public CongestionControl {
     double min_window = 0.001;  // BDPs
     double loss_cut = 0.5;
   };
+  static constexpr const char* kOnePathBecause =
+      "the difference of two paths looks like a queue that grows";
   static constexpr ParamSpec kParams[] = {
       Param<&Config::gamma>("gamma", 0.01, 1, "weight of the new window",
                             "ns3-datacenter rdma-hw.cc: 0.7"),

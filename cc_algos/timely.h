@@ -38,6 +38,8 @@ class Timely final : public CongestionControl {
     double loss_cut = 0.5;
     double window_bdps = 1.5;  // 0: none
   };
+  static constexpr const char* kOnePathBecause =
+      "the difference of two paths looks like a queue that grows";
   static constexpr ParamSpec kParams[] = {
       Param<&Config::t_low>("t_low", 0, 1e9, "RTT below which the rate rises; 0: 1.5 base RTT",
                             "SIGCOMM 2015 section 5.2: 50 us; ours: as a multiple"),

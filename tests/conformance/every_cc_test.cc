@@ -161,6 +161,16 @@ TEST_P(EveryCc, AllowanceStaysLegalAtEveryScale) {
   }
 }
 
+TEST_P(EveryCc, WhyItNeedsOnePathIsInTheDocs) {
+  if (entry().one_path_because == nullptr) return;
+  std::ifstream file(WEIR_SOURCE_DIR "/docs/algorithms.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string words = text.str();
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  EXPECT_NE(words.find(entry().one_path_because), std::string::npos) << entry().one_path_because;
+}
+
 TEST_P(EveryCc, AllowanceStaysLegalAtTheEndsOfEveryParameter) {
   for (const ParamSpec& param : entry().params) {
     for (const double value : {param.min, param.max}) {
