@@ -213,6 +213,7 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       c->receiver.HandleProbe(ArrivalOf(frame), h.value);
       break;
     case PacketType::kPathProbe:
+      shared_.counters.marks_received += info.marked ? 1 : 0;
       QueueReply(
           {.to = info.from,
            .control = {.type = PacketType::kProbeAnswer,
