@@ -8,6 +8,7 @@
 #include "cc_algos/dctcp.h"
 #include "cc_algos/falcon.h"
 #include "cc_algos/hpcc.h"
+#include "cc_algos/hpcc_pint.h"
 #include "cc_algos/median_over_paths.h"
 #include "cc_algos/mprdma.h"
 #include "cc_algos/none.h"
@@ -66,6 +67,8 @@ constexpr CcEntry kAll[] = {
                   "Cardwell et al., ACM Queue 2016", Signal::kRtt),
     CcPlugin<RttProbe>("rtt_probe", "rate by the RTT of probes", "ours, after NVIDIA DOCA",
                        Signal::kRtt),
+    CcPlugin<HpccPint>("hpcc_pint", "hpcc by one byte: the load of the busiest link",
+                       "Ben Basat et al., SIGCOMM 2020", Signal::kPathLoad),
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ struct Connection {
   FrameWriter writer;
   Psn first_psn{};
   uint16_t payload_max = 0;
-  bool telemetry = false;
+  InBand in_band = InBand::kNone;  // of data packets, both ways
   bool payload_crc = false;
   bool full_size = false;     // opens and accepts are as long as the largest data packet
   ReceiverDuty duty_asked{};  // what we ask of the peer

@@ -74,8 +74,7 @@ Endpoint::Endpoint(const EndpointConfig& config, Pool<TxPage>* pages)
       by_peer_(RoundUpToPowerOfTwo(config.connections_max), kNil),
       wheel_(2 * config.connections_max + 1),
       port_(config.line_rate),
-      full_packet_(Bytes(config.payload_max + DataOverhead(config.address.v6, false)) /
-                   config.line_rate),
+      full_packet_(Bytes(config.payload_max + DataOverhead(config.address.v6)) / config.line_rate),
       notices_(kNotices),
       replies_(kReplies) {
   shared_.regions.resize(config.regions_max);
@@ -88,7 +87,7 @@ Endpoint::Endpoint(const EndpointConfig& config, Pool<TxPage>* pages)
     config_.rto_min = 2 * config.base_rtt + queue + config_.ack_delay;
   }
   if (config.credit != nullptr) {
-    const uint32_t mtu = config.payload_max + DataOverhead(config.address.v6, false);
+    const uint32_t mtu = config.payload_max + DataOverhead(config.address.v6);
     scheduler_.reset(config.credit->create({.mtu = Bytes(mtu),
                                             .line_rate = config.line_rate,
                                             .base_rtt = config.base_rtt,

@@ -45,7 +45,8 @@ Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding)
   c.granted = 0;
   c.retries = c.shrinks = 0;
   c.control = 0;
-  c.telemetry = c.payload_crc = c.full_size = false;
+  c.in_band = InBand::kNone;
+  c.payload_crc = c.full_size = false;
   c.scheduler = 0;
   c.retry_at = c.give_up_at = Time::Never();
   // Packet numbers start near the wrap, so that it is always exercised.
@@ -67,7 +68,7 @@ uint16_t Endpoint::EntropyTo(const NetAddress& remote) const {
 }
 
 FlowInfo Endpoint::FlowOf(const Connection& c) const {
-  const uint32_t mtu = c.payload_max + DataOverhead(c.remote.v6, c.telemetry);
+  const uint32_t mtu = c.payload_max + DataOverhead(c.remote.v6, c.in_band);
   return {.mtu = Bytes(mtu),
           .line_rate = config_.line_rate,
           .base_rtt = config_.base_rtt,
@@ -97,9 +98,8 @@ LossRules Endpoint::RulesOf(const Connection& c) const {
 OpenHeader Endpoint::ProposalOf(const Connection& c) const {
   OpenHeader h;
   h.type = c.active ? PacketType::kOpen : PacketType::kAccept;
-  const bool telemetry = c.active ? c.binding->cc->needs.Has(Signal::kTelemetry) : c.telemetry;
   if (c.active ? config_.payload_crc : c.payload_crc) h.flags |= OpenHeader::kPayloadCrc;
-  if (telemetry) h.flags |= OpenHeader::kTelemetry;
+  h.Reserve(c.active ? InBandFor(c.binding->cc->needs) : c.in_band);
   if (c.full_size) h.flags |= OpenHeader::kFullSize;
   h.to = c.peer;
   h.from = c.id;
@@ -123,7 +123,7 @@ void Endpoint::Establish(Time now, Connection& c, const OpenHeader& h) {
   c.writer.SetWorker(c.peer.worker());
   c.payload_max = std::min(c.payload_max, h.payload_max);
   c.payload_crc = config_.payload_crc && (h.flags & OpenHeader::kPayloadCrc) != 0;
-  c.telemetry = (h.flags & OpenHeader::kTelemetry) != 0;
+  c.in_band = h.in_band();
   c.scheduler = h.scheduler;
   c.duty_asked = c.binding->cc->duty(FlowOf(c), c.binding->cc_config);
   c.state = ConnectionState::kOpen;
@@ -142,10 +142,10 @@ void Endpoint::Establish(Time now, Connection& c, const OpenHeader& h) {
                  .loss = RulesOf(c),
                  .first_psn = c.first_psn,
                  .payload_max = c.payload_max,
-                 .overhead = DataOverhead(c.remote.v6, c.telemetry),
+                 .overhead = DataOverhead(c.remote.v6, c.in_band),
                  .window_limit = std::min<uint32_t>(h.window - 64u, TxWindow::kUsable),
                  .receives = h.receives,
-                 .telemetry = c.telemetry,
+                 .in_band = c.in_band,
                  .payload_crc = c.payload_crc,
                  .health = HealthOf(c),
                  .credit_held = &credit_held_});

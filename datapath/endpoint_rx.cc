@@ -118,8 +118,7 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
   if (info.trimmed) {
     HandleTrimmed(*c, h, info);
   } else {
-    const size_t header =
-        kDataHeaderBytes + ((h.flags & DataHeader::kTelemetry) != 0 ? kTelemetryBytes : 0);
+    const size_t header = kDataHeaderBytes + InBandBytes(h.in_band());
     std::span<const std::byte> payload(frame.payload, frame.payload_size);
     if (frame.payload_size == 0) payload = info.packet.subspan(header);
     if (payload.size() < h.payload) {
@@ -140,7 +139,7 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
   }
   c->sender.HeardFromPeer(now);
   if (scheduler_ != nullptr && c->scheduler != 0) {
-    const Bytes wire(h.payload + DataOverhead(c->remote.v6, c->telemetry));
+    const Bytes wire(h.payload + DataOverhead(c->remote.v6, c->in_band));
     scheduler_->OnData({.now = now,
                         .flow = c->index,
                         .size = wire,
@@ -213,6 +212,7 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       c->receiver.HandleProbe(ArrivalOf(frame), h.value);
       break;
     case PacketType::kPathProbe:
+      shared_.counters.marks_received += info.marked ? 1 : 0;
       QueueReply(
           {.to = info.from,
            .control = {.type = PacketType::kProbeAnswer,
@@ -315,9 +315,10 @@ void Endpoint::HandleAccept(Time now, const FrameInfo& info) {
     return ReplyAbort(info.from, h.from, kUnknownHere);
   }
   uint32_t missing = HasScheduler(h.scheduler) ? 0 : Signals(Signal::kCredit).bits();
-  const bool needs_telemetry = c->binding->cc->needs.Has(Signal::kTelemetry);
-  if (needs_telemetry && (h.flags & OpenHeader::kTelemetry) == 0) {
-    missing |= Signals(Signal::kTelemetry).bits();
+  const InBand in_band = InBandFor(c->binding->cc->needs);
+  if (in_band != InBand::kNone && in_band != h.in_band()) {
+    const Signal signal = in_band == InBand::kTelemetry ? Signal::kTelemetry : Signal::kPathLoad;
+    missing |= Signals(signal).bits();
   }
   if (missing != 0) {
     ReplyAbort(info.from, h.from, kOurDecision);

@@ -127,10 +127,8 @@ void Endpoint::FinishControl(Time now, PathId path, uint32_t size, Frame& frame)
 
 uint32_t Endpoint::WriteOpen(const OpenHeader& h, const Connection& c, Frame& frame) {
   if ((h.flags & OpenHeader::kFullSize) != 0) {
-    const bool telemetry = (h.flags & OpenHeader::kTelemetry) != 0;
     frame.payload = nullptr;
-    frame.payload_size =
-        h.payload_max + kDataHeaderBytes + (telemetry ? kTelemetryBytes : 0) - kOpenBytes;
+    frame.payload_size = h.payload_max + kDataHeaderBytes + InBandBytes(h.in_band()) - kOpenBytes;
   }
   return c.writer.Write(h, c.control_path, frame.data, frame.payload_size);
 }

@@ -144,8 +144,15 @@ void Receiver::NoteForAck(Time now, std::optional<Time> arrived, const DataHeade
                           const FrameInfo& info) {
   if (!pending_) ack_at_ = now + ack_delay_;
   AddToWords(h.psn, info.marked);
-  if ((h.flags & DataHeader::kTelemetry) != 0) {
-    records_ = static_cast<uint8_t>(ReadTelemetry(info.packet, telemetry_));
+  switch (h.in_band()) {
+    case InBand::kTelemetry:
+      records_ = static_cast<uint8_t>(ReadTelemetry(info.packet, telemetry_));
+      break;
+    case InBand::kPathLoad:
+      path_load_ = ReadPathLoad(info.packet);
+      break;
+    case InBand::kNone:
+      break;
   }
   echo_valid_ = arrived.has_value();
   probe_echo_ = false;
@@ -207,9 +214,11 @@ void Receiver::PollAck(Time departure, AckHeader& ack) {
     ack.hold = std::max(Duration(0), departure - echo_arrived_);
     ack.records = records_;
     if (records_ > 0) ack.telemetry = telemetry_;
+    ack.path_load = path_load_;
   }
   pending_ = echo_valid_ = probe_echo_ = ack_due_ = false;
   records_ = 0;
+  path_load_ = 0;
   pending_bytes_ = Bytes(0);
   ack_at_ = Time::Never();
   if (extras_ > 0) {

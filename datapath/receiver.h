@@ -111,6 +111,7 @@ class Receiver {
   Time echo_arrived_{};
   uint8_t records_ = 0;  // switch records of the echoed packet
   std::array<SwitchRecord, kMaxHops> telemetry_{};
+  double path_load_ = 0;
   // Packets too far from the others for the same acknowledgement have their own, a word each. What
   // does not fit is reported when the cumulative number passes it.
   static constexpr uint8_t kExtras = 4;

@@ -21,7 +21,7 @@ void Sender::Open(Time now, Pool<TxPage>& pages, const SenderSetup& setup) {
   overhead_ = setup.overhead;
   window_limit_ = setup.window_limit;
   receives_ = setup.receives;
-  telemetry_ = setup.telemetry;
+  in_band_ = setup.in_band;
   payload_crc_ = setup.payload_crc;
   health_ = setup.health;
   credit_held_ = setup.credit_held;
@@ -277,7 +277,7 @@ DataHeader Sender::HeaderFor(const TxRecord& record, Psn psn, WireId to) const {
   h.target = message.target;
   if (message.write) h.flags |= DataHeader::kWrite;
   if (message.notify) h.flags |= DataHeader::kNotify;
-  if (telemetry_) h.flags |= DataHeader::kTelemetry;
+  h.Reserve(in_band_);
   if (payload_crc_ && message.data != nullptr) {
     h.flags |= DataHeader::kPayloadCrc;
     h.payload_crc = Crc32c(0, {message.data + offset, h.payload});

@@ -51,7 +51,7 @@ struct SenderSetup {
   uint32_t overhead = 0;      // header bytes of a data packet, on the wire
   uint32_t window_limit = 0;  // packets, by the peer's receive half
   uint32_t receives = 0;      // sends the peer has buffers for
-  bool telemetry = false;
+  InBand in_band = InBand::kNone;
   bool payload_crc = false;
   PathHealth* health = nullptr;  // of the destination, if the policy uses it
   Bytes* credit_held = nullptr;  // by all connections of the endpoint
@@ -169,7 +169,7 @@ class Sender {
   uint32_t payload_max_ = 0;
   uint32_t overhead_ = 0;
   uint32_t window_limit_ = 0;
-  bool telemetry_ = false;
+  InBand in_band_ = InBand::kNone;
   bool payload_crc_ = false;
   Bytes ack_every_{};
 

@@ -2,8 +2,8 @@
 #include "datapath/wire.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
 
 #include "datapath/wire_codec.h"
 
@@ -27,8 +27,16 @@ constexpr uint32_t kRefuseBytes = 24;
 constexpr int kLevelShift = 3;
 constexpr uint8_t kAckFlags = (1 << kLevelShift) - 1;
 
-constexpr double kLoadLeast = 1.0 / 64;
-constexpr double kLoadStep = 1.05;
+// What the codes from 1 on stand for; by multiplication alone, so the same bits everywhere.
+constexpr std::array<double, 255> kLoads = [] {
+  std::array<double, 255> loads{};
+  double load = 1.0 / 64;
+  for (double& l : loads) {
+    l = load;
+    load *= 1.05;
+  }
+  return loads;
+}();
 
 uint8_t Tos(uint8_t dscp, uint8_t ecn) { return static_cast<uint8_t>(dscp << 2 | ecn); }
 
@@ -36,8 +44,8 @@ uint8_t Tos(uint8_t dscp, uint8_t ecn) { return static_cast<uint8_t>(dscp << 2 |
 
 uint32_t FrameWriter::Write(const DataHeader& h, PathId path, bool retransmit,
                             std::byte* out) const {
-  const bool telemetry = (h.flags & DataHeader::kTelemetry) != 0;
-  const uint32_t weir = kDataHeaderBytes + (telemetry ? kTelemetryBytes : 0);
+  const uint32_t room = InBandBytes(h.in_band());
+  const uint32_t weir = kDataHeaderBytes + room;
   const uint8_t dscp = retransmit ? kDscpRetransmit : kDscpData;
   Writer w(out + Prefix(weir, h.payload, Tos(dscp, kEcnCapable), path, out));
   w.U8(FirstByte(DataHeader::kType));
@@ -52,7 +60,7 @@ uint32_t FrameWriter::Write(const DataHeader& h, PathId path, bool retransmit,
   w.U32(h.demand);
   w.U32(h.payload_crc);
   w.Checksum();
-  if (telemetry) std::memset(out + prefix_size_ + kDataHeaderBytes, 0, kTelemetryBytes);
+  if (room > 0) std::memset(out + prefix_size_ + kDataHeaderBytes, 0, room);
   return prefix_size_ + weir;
 }
 
@@ -161,8 +169,9 @@ WireError Read(std::span<const std::byte> packet, DataHeader& h) {
   const uint32_t want = Crc32c(0, packet.first(kDataHeaderBytes - 4));
   if (r.U32() != want) return WireError::kChecksum;
   if (h.payload > h.length) return WireError::kField;
-  const bool telemetry = (h.flags & DataHeader::kTelemetry) != 0;
-  if (telemetry && packet.size() < kDataHeaderBytes + kTelemetryBytes) return WireError::kShort;
+  constexpr uint8_t kBoth = DataHeader::kTelemetry | DataHeader::kPathLoad;
+  if ((h.flags & kBoth) == kBoth) return WireError::kField;
+  if (packet.size() < kDataHeaderBytes + InBandBytes(h.in_band())) return WireError::kShort;
   return WireError::kNone;
 }
 
@@ -244,7 +253,9 @@ WireError Read(std::span<const std::byte> packet, OpenHeader& h) {
   all.Raw(h.algorithm.data(), h.algorithm.size());
   all.Raw(h.policy.data(), h.policy.size());
   if (!all.Checksum()) return WireError::kChecksum;
-  const bool legal = h.from.value != 0 && h.payload_max >= kPayloadMin && h.window >= 128 &&
+  constexpr uint8_t kBoth = OpenHeader::kTelemetry | OpenHeader::kPathLoad;
+  const bool legal = (h.flags & kBoth) != kBoth && h.from.value != 0 &&
+                     h.payload_max >= kPayloadMin && h.window >= 128 &&
                      std::has_single_bit(h.window);
   return legal ? WireError::kNone : WireError::kField;
 }
@@ -263,16 +274,15 @@ WireError Read(std::span<const std::byte> packet, RefuseHeader& h) {
 
 uint8_t EncodeLoad(double load, double up) {
   if (load <= 0) return 0;
-  const double steps = std::log(load / kLoadLeast) / std::log(kLoadStep);
-  const double low = std::floor(std::clamp(steps, 0.0, 253.0));
+  if (load <= kLoads.front()) return 1;
+  const auto above = std::upper_bound(kLoads.begin(), kLoads.end(), load);
+  const auto code = static_cast<uint8_t>(above - kLoads.begin());  // of the one below
+  if (above == kLoads.end()) return code;
   // Of a value between two codes so much of the way, linearly, is the chance of the upper one.
-  const double from = kLoadLeast * std::pow(kLoadStep, low);
-  const double share = (load - from) / (from * (kLoadStep - 1));
-  return static_cast<uint8_t>(1 + low + (share > up ? 1 : 0));
+  const double below = *(above - 1);
+  return (load - below) / (*above - below) > up ? static_cast<uint8_t>(code + 1) : code;
 }
 
-double DecodeLoad(uint8_t code) {
-  return code == 0 ? 0 : kLoadLeast * std::pow(kLoadStep, code - 1);
-}
+double DecodeLoad(uint8_t code) { return code == 0 ? 0 : kLoads[code - 1u]; }
 
 }  // namespace weir

@@ -78,6 +78,28 @@ constexpr uint16_t UdpPortOf(uint32_t worker) {
   return static_cast<uint16_t>(kUdpPort + worker % kWorkersMax);
 }
 
+// What switches write into a data packet on its way. The room for it follows the packet's header
+// and is in no checksum.
+enum class InBand : uint8_t { kNone, kTelemetry, kPathLoad };
+inline constexpr uint32_t kTelemetryBytes = 4 + 24 * kMaxHops;  // a count and records
+inline constexpr uint32_t kPathLoadBytes = 4;                   // a load, and three of reserve
+constexpr uint32_t InBandBytes(InBand in_band) {
+  switch (in_band) {
+    case InBand::kTelemetry:
+      return kTelemetryBytes;
+    case InBand::kPathLoad:
+      return kPathLoadBytes;
+    case InBand::kNone:
+      break;
+  }
+  return 0;
+}
+// What an algorithm with such needs must be told.
+constexpr InBand InBandFor(Signals needs) {
+  if (needs.Has(Signal::kTelemetry)) return InBand::kTelemetry;
+  return needs.Has(Signal::kPathLoad) ? InBand::kPathLoad : InBand::kNone;
+}
+
 // Cumulative credit counters travel in units of 256 bytes, modulo 2^32.
 inline constexpr int64_t kCreditUnit = 256;
 
@@ -89,6 +111,17 @@ struct DataHeader {
   static constexpr uint8_t kTelemetry = 8;       // room for switch records follows
   static constexpr uint8_t kPayloadCrc = 16;     // `payload_crc` is valid
   static constexpr uint8_t kCreditPilesUp = 32;  // more credit than the sender can use
+  static constexpr uint8_t kPathLoad = 64;       // room for a load follows; not with kTelemetry
+
+  static constexpr InBand InBandOf(uint8_t flags) {
+    if ((flags & kTelemetry) != 0) return InBand::kTelemetry;
+    return (flags & kPathLoad) != 0 ? InBand::kPathLoad : InBand::kNone;
+  }
+  constexpr InBand in_band() const { return InBandOf(flags); }
+  constexpr void Reserve(InBand in_band) {
+    if (in_band == InBand::kTelemetry) flags |= kTelemetry;
+    if (in_band == InBand::kPathLoad) flags |= kPathLoad;
+  }
 
   uint8_t flags = 0;
   uint16_t payload = 0;  // bytes, also when the switch cut them off
@@ -156,6 +189,17 @@ struct OpenHeader {
   static constexpr uint8_t kPayloadCrc = 1;
   static constexpr uint8_t kTelemetry = 2;
   static constexpr uint8_t kFullSize = 4;  // as long as the largest data packet; so is the answer
+  static constexpr uint8_t kPathLoad = 8;  // not with kTelemetry
+
+  constexpr InBand in_band() const {
+    if ((flags & kTelemetry) != 0) return InBand::kTelemetry;
+    return (flags & kPathLoad) != 0 ? InBand::kPathLoad : InBand::kNone;
+  }
+  constexpr void Reserve(InBand in_band) {
+    if (in_band == InBand::kTelemetry) flags |= kTelemetry;
+    if (in_band == InBand::kPathLoad) flags |= kPathLoad;
+  }
+
   uint8_t flags = 0;
   WireId to{};  // 0 in an open
   WireId from{};
@@ -196,11 +240,10 @@ constexpr uint16_t CommonPayload(uint32_t most) {
   }
   return most > kPayloadMin ? static_cast<uint16_t>(most) : kPayloadMin;
 }
-inline constexpr uint32_t kTelemetryBytes = 4 + 24 * kMaxHops;  // reserved in each data packet
 // All bytes of a data packet but its payload, FCS included; no preamble.
-constexpr uint32_t DataOverhead(bool v6, bool telemetry) {
-  return kEthernetBytes + IpBytes(v6) + kUdpBytes + kDataHeaderBytes +
-         (telemetry ? kTelemetryBytes : 0) + kFcsBytes;
+constexpr uint32_t DataOverhead(bool v6, InBand in_band = InBand::kNone) {
+  return kEthernetBytes + IpBytes(v6) + kUdpBytes + kDataHeaderBytes + InBandBytes(in_band) +
+         kFcsBytes;
 }
 
 // Writes frames from one end of a connection to the other: fixed parts are laid out once.
@@ -262,6 +305,13 @@ WireError Read(std::span<const std::byte> packet, RefuseHeader& h);
 void AppendTelemetry(std::span<std::byte> frame, const SwitchRecord& record);
 // The receiver's side: how many records a data packet carries; fills `out`.
 int ReadTelemetry(std::span<const std::byte> packet, std::array<SwitchRecord, kMaxHops>& out);
+
+// Whether a packet has room for the load of its way; `frame` are the header bytes.
+bool HasPathLoad(std::span<const std::byte> frame);
+// The switch's side: raises the load of such a packet to that of its link, EncodeLoad's code.
+void RaisePathLoad(std::span<std::byte> frame, uint8_t code);
+// The receiver's side, of a packet that has the room.
+double ReadPathLoad(std::span<const std::byte> packet);
 
 // Sets CE in the IP header of a frame that is ECN-capable, or the DSCP, and repairs the checksum.
 void MarkFrame(std::span<std::byte> frame);

@@ -1,4 +1,5 @@
 // The layers below Weir's own packets: Ethernet, IP, UDP.
+#include <algorithm>
 #include <cstring>
 
 #include "datapath/wire.h"
@@ -34,6 +35,18 @@ uint32_t IpOffset(std::span<const std::byte> frame) {
   return Load16(frame.data() + 12) == kEtherVlan ? kEthernetBytes + 4 : kEthernetBytes;
 }
 bool IsV6(const std::byte* ip) { return static_cast<uint8_t>(ip[0]) >> 4 == 6; }
+
+// The room of such a kind in a data packet, or nullptr. `frame` are the header bytes.
+template <class Byte>
+Byte* RoomFor(std::span<Byte> frame, InBand in_band) {
+  const uint32_t ip_at = IpOffset(frame);
+  const uint32_t at = ip_at + IpBytes(IsV6(frame.data() + ip_at)) + kUdpBytes;
+  if (frame.size() < at + kDataHeaderBytes + InBandBytes(in_band)) return nullptr;
+  Byte* packet = frame.data() + at;
+  const bool room = wire::TypeIs(frame.subspan(at), DataHeader::kType) &&
+                    DataHeader::InBandOf(static_cast<uint8_t>(packet[1])) == in_band;
+  return room ? packet + kDataHeaderBytes : nullptr;
+}
 
 uint8_t LoadTos(const std::byte* ip) {
   if (!IsV6(ip)) return static_cast<uint8_t>(ip[1]);
@@ -168,16 +181,10 @@ WireError ReadFrame(std::span<const std::byte> frame, FrameInfo& info) {
   return readable ? WireError::kNone : WireError::kVersion;
 }
 
-// Layout of the reserved room: a count, then records as in an acknowledgement.
+// Layout of the room for records: a count, then each as in an acknowledgement.
 void AppendTelemetry(std::span<std::byte> frame, const SwitchRecord& record) {
-  const uint32_t ip_at = IpOffset(frame);
-  const uint32_t at = ip_at + IpBytes(IsV6(frame.data() + ip_at)) + kUdpBytes;
-  if (frame.size() < at + kDataHeaderBytes + kTelemetryBytes) return;
-  std::byte* packet = frame.data() + at;
-  const bool room = wire::TypeIs(frame.subspan(at), DataHeader::kType) &&
-                    (static_cast<uint8_t>(packet[1]) & DataHeader::kTelemetry) != 0;
-  if (!room) return;
-  std::byte* area = packet + kDataHeaderBytes;
+  std::byte* area = RoomFor(frame, InBand::kTelemetry);
+  if (area == nullptr) return;
   const auto count = static_cast<uint8_t>(area[0]);
   if (count >= kMaxHops) return;
   area[0] = std::byte{static_cast<uint8_t>(count + 1)};
@@ -192,6 +199,19 @@ int ReadTelemetry(std::span<const std::byte> packet, std::array<SwitchRecord, kM
   Reader r(area + 4);
   for (int i = 0; i < count; ++i) out[i] = wire::ReadRecord(r);
   return count;
+}
+
+bool HasPathLoad(std::span<const std::byte> frame) {
+  return RoomFor(frame, InBand::kPathLoad) != nullptr;
+}
+
+void RaisePathLoad(std::span<std::byte> frame, uint8_t code) {
+  std::byte* area = RoomFor(frame, InBand::kPathLoad);
+  if (area != nullptr) area[0] = std::max(area[0], std::byte{code});
+}
+
+double ReadPathLoad(std::span<const std::byte> packet) {
+  return DecodeLoad(static_cast<uint8_t>(packet[kDataHeaderBytes]));
 }
 
 void MarkFrame(std::span<std::byte> frame) {

@@ -62,8 +62,8 @@ Sorted Sorter::Sort(std::span<const std::byte> head, int stripped) const {
   out.worker = static_cast<uint16_t>(worker);
   const std::byte* packet = udp + kUdpBytes;
   if ((Byte(packet) & 15) == static_cast<uint8_t>(DataHeader::kType)) {
-    const bool room = (Byte(packet + 1) & DataHeader::kTelemetry) != 0;
-    out.header = udp_at + kUdpBytes + kDataHeaderBytes + (room ? kTelemetryBytes : 0);
+    const uint32_t room = InBandBytes(DataHeader::InBandOf(Byte(packet + 1)));
+    out.header = udp_at + kUdpBytes + kDataHeaderBytes + room;
   }
   return out;
 }

@@ -26,7 +26,7 @@ ConnectionInfo InfoOf(const Connection& c) {
                       .algorithm = c.binding->cc->name,
                       .policy = c.binding->lb->name,
                       .payload_max = c.payload_max,
-                      .telemetry = c.telemetry,
+                      .telemetry = c.in_band == InBand::kTelemetry,
                       .payload_crc = c.payload_crc};
   if (!c.sender.opened()) return info;
   info.smoothed_rtt = c.sender.rtt().smoothed();
@@ -64,8 +64,9 @@ Context::Context(const ContextOptions& options, std::unique_ptr<NicDevice> devic
     : options_(options), device_(std::move(device)) {
   if (options_.binding.cc == nullptr) options_.binding = DefaultBinding();
   if (options_.payload > 0) return;
+  const InBand in_band = options.telemetry ? InBand::kTelemetry : InBand::kNone;
   const uint32_t headers =
-      DataOverhead(device_->address().v6, options.telemetry) - kEthernetBytes - kFcsBytes;
+      DataOverhead(device_->address().v6, in_band) - kEthernetBytes - kFcsBytes;
   const uint32_t mtu = device_->caps().mtu;
   options_.payload = CommonPayload(mtu > headers ? mtu - headers : 0);
 }

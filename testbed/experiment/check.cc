@@ -28,6 +28,7 @@ Signals SignalsOf(const FabricSpec& fabric) {
   Signals signals = Signal::kRtt | Signal::kCredit | Signal::kNicTimestamps;
   if (fabric.marking) signals = signals | Signal::kMarkEcho | Signal::kCnp;
   if (fabric.switches.telemetry) signals = signals | Signal::kTelemetry;
+  if (fabric.switches.path_load) signals = signals | Signal::kPathLoad;
   if (fabric.switches.trimming) signals = signals | Signal::kTrimNotice;
   return signals;
 }
@@ -90,7 +91,7 @@ absl::Status CheckExperiment(const Experiment& e) {
       if (!missing.Has(s)) continue;
       return fail(absl::StrFormat(
           "arm \"%s\": %s with %s needs %s, which this fabric does not give; set marking, "
-          "telemetry or trimming in [fabric], or choose another algorithm",
+          "telemetry, path_load or trimming in [fabric], or choose another algorithm",
           arm.name, arm.binding.cc->name, arm.binding.lb->name, Name(s)));
     }
   }

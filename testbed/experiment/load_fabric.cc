@@ -92,6 +92,8 @@ void ReadFabric(TableReader& r, FabricSpec& out) {
   s.trimming = true;
   r.Bool("trimming", s.trimming);
   r.Bool("telemetry", s.telemetry);
+  r.Bool("path_load", s.path_load);
+  r.Time("load_period", s.load_period);
   ReadDepth(r, "queue_limit", out.queue_limit);
   ReadDepth(r, "control_limit", out.control_limit);
   ReadDepth(r, "buffer", out.buffer);

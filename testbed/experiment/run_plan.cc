@@ -49,9 +49,8 @@ void RunPlan::MeasureRoundTrips() {
 }
 
 Bytes RunPlan::packet_wire() const {
-  return Bytes(
-      experiment_.transport.payload +
-      DataOverhead(experiment_.transport.v6, arm_.binding.cc->needs.Has(Signal::kTelemetry)));
+  return Bytes(experiment_.transport.payload +
+               DataOverhead(experiment_.transport.v6, InBandFor(arm_.binding.cc->needs)));
 }
 
 SwitchConfig RunPlan::Switches() const {
@@ -69,6 +68,7 @@ SwitchConfig RunPlan::Switches() const {
   s.mark_last_hop = spec.mark_last_hop == FabricSpec::LastHop::kAuto
                         ? !credit
                         : spec.mark_last_hop == FabricSpec::LastHop::kOn;
+  if (s.load_period == Duration(0)) s.load_period = base_rtt_;
   if (s.pfc && s.buffer > Bytes(0)) s.queue_limit = Bytes(0);
   return s;
 }

@@ -256,14 +256,8 @@ void Fabric::Start(Time at, LinkId link, PacketId id) {
       ++port.stats.marks;
       ++stats_.marks;
     }
-    if (config_.telemetry && packet.telemetry) {
-      AppendTelemetry({packets_.Headers(packet), packet.header},
-                      {.stamp = at,
-                       .transmitted = Bytes(static_cast<int64_t>(port.stats.bytes_out)),
-                       .queue = port.data.bytes,
-                       .rate = port.wire.rate(),
-                       .hop = static_cast<uint16_t>(link)});
-    }
+    if (config_.path_load) MeasureLoad(at, port);
+    if (packet.in_band) WriteInBand(at, link, packet);
   }
   const Time done = port.wire.Book(at, size);
   if (!port.up) return Drop(id, stats_.lost_by_fault);
@@ -271,6 +265,40 @@ void Fabric::Start(Time at, LinkId link, PacketId id) {
   const bool first = port.link.head == kNoPacket;
   PushBack(port.link, id);
   if (first) timers_.Arm(first_timer_ + link, packet.arrival);
+}
+
+void Fabric::WriteInBand(Time at, LinkId link, const Packet& packet) {
+  const Port& port = ports_[link];
+  const std::span<std::byte> headers(packets_.Headers(packet), packet.header);
+  if (config_.telemetry) {
+    AppendTelemetry(headers, {.stamp = at,
+                              .transmitted = Bytes(static_cast<int64_t>(port.stats.bytes_out)),
+                              .queue = port.data.bytes,
+                              .rate = port.wire.rate(),
+                              .hop = static_cast<uint16_t>(link)});
+  }
+  if (config_.path_load && HasPathLoad(headers)) {
+    RaisePathLoad(headers, EncodeLoad(port.load, rng_.Unit()));
+  }
+}
+
+// load <- (1 - dt/T) load + dt/T u, u = min(q, q before) / (B T) + what left in dt / (B dt), as
+// HPCC computes it from telemetry. Source: Li et al., SIGCOMM 2019; Ben Basat et al., SIGCOMM 2020
+// (PINT).
+void Fabric::MeasureLoad(Time at, Port& port) const {
+  const Duration dt = at - port.load_at;
+  if (dt <= Duration(0)) return;
+  const Duration period = config_.load_period > Duration(0) ? config_.load_period : Micros(10);
+  const auto per_nano = static_cast<double>(port.wire.rate().count()) / 8e9;
+  const auto nanos = static_cast<double>(dt.count());
+  const auto left = static_cast<double>(port.stats.bytes_out - port.load_bytes_out);
+  const auto queue = static_cast<double>(std::min(port.data.bytes, port.load_queue).count());
+  const double u =
+      queue / (per_nano * static_cast<double>(period.count())) + left / (per_nano * nanos);
+  port.load += std::min(Ratio(dt, period), 1.0) * (u - port.load);
+  port.load_at = at;
+  port.load_bytes_out = port.stats.bytes_out;
+  port.load_queue = port.data.bytes;
 }
 
 void Fabric::Drop(PacketId id, uint64_t& counter) {

@@ -46,6 +46,10 @@ struct SwitchConfig {
 
   bool trimming = false;  // cut the payload of what does not fit
   bool telemetry = false;
+  // Each output keeps the average of its own load over `load_period`, and raises that of packets
+  // which have room for it.
+  bool path_load = false;
+  Duration load_period{};  // about a base RTT; 0: 10 us
 
   // Lossless: an input that holds more than pfc_xoff pauses its peer, and resumes it 2 MTU below.
   bool pfc = false;
@@ -154,6 +158,11 @@ class Fabric {
     NodeId node = 0;  // whose output it is
     Time paused_since{};
     PortStats stats;
+    // With path_load: the average, and what it was like when the last packet left.
+    double load = 0;
+    Time load_at{};
+    uint64_t load_bytes_out = 0;
+    Bytes load_queue{};
   };
   // Of one input of a switch, for PFC.
   struct Input {
@@ -183,6 +192,8 @@ class Fabric {
   bool Admit(Port& port, Packet& packet);
   void Serve(Time now, LinkId link);
   void Start(Time at, LinkId link, PacketId id);
+  void WriteInBand(Time at, LinkId link, const Packet& packet);
+  void MeasureLoad(Time at, Port& port) const;
   void Drop(PacketId id, uint64_t& counter);
   bool ShouldMark(const Port& port, Bytes queue);
   Bytes QueueLimit(NodeId node) const;

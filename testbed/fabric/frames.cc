@@ -40,8 +40,8 @@ uint32_t HeaderBytes(std::span<const std::byte> frame) {
   if (size < weir + kDataHeaderBytes) return size;
   const auto type = static_cast<uint8_t>(frame[weir]) & 15;
   if (type != static_cast<uint8_t>(DataHeader::kType)) return size;
-  const bool room = (static_cast<uint8_t>(frame[weir + 1]) & DataHeader::kTelemetry) != 0;
-  return std::min(size, weir + kDataHeaderBytes + (room ? kTelemetryBytes : 0));
+  const uint32_t room = InBandBytes(DataHeader::InBandOf(static_cast<uint8_t>(frame[weir + 1])));
+  return std::min(size, weir + kDataHeaderBytes + room);
 }
 
 void DescribePacket(std::span<const std::byte> headers, uint32_t payload, FrameClass cls,
@@ -59,7 +59,7 @@ void DescribePacket(std::span<const std::byte> headers, uint32_t payload, FrameC
   const bool data = cls != FrameClass::kControl;
   packet.ecn_capable = packet.trimmable = data;
   packet.marked = packet.trimmed = packet.trimmed_last_hop = false;
-  packet.telemetry = data;  // AppendTelemetry looks for the room
+  packet.in_band = data;  // whoever writes looks for the room
 }
 
 void WriteFate(const Packet& packet, std::span<std::byte> headers) {

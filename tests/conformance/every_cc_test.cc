@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "cc_algos/registry.h"
 #include "tests/support/cc_driver.h"

@@ -104,10 +104,10 @@ TEST_P(WireFrameTest, ClassesHaveTheirCodePoints) {
 // 44 bytes of Weir's header: 14 + 20 + 8 + 44 + 4 = 90 without payload, 110 with IPv6.
 TEST_P(WireFrameTest, TheOverheadIsWhatIsWritten) {
   MakeData({});
-  EXPECT_EQ(size_ + kFcsBytes, DataOverhead(v6(), false));
+  EXPECT_EQ(size_ + kFcsBytes, DataOverhead(v6()));
   EXPECT_EQ(size_ + kFcsBytes, v6() ? 110u : 90u);
   MakeData({.flags = DataHeader::kTelemetry});
-  EXPECT_EQ(size_ + kFcsBytes, DataOverhead(v6(), true));
+  EXPECT_EQ(size_ + kFcsBytes, DataOverhead(v6(), InBand::kTelemetry));
 }
 
 TEST_P(WireFrameTest, SwitchesWriteTheirRecordsInOrder) {
@@ -135,6 +135,34 @@ TEST_P(WireFrameTest, WithoutRoomForRecordsNothingIsWritten) {
   const auto ack = buffer_;
   AppendTelemetry(frame(), AnyRecord(rng));
   EXPECT_EQ(buffer_, ack);
+}
+
+TEST_P(WireFrameTest, SwitchesRaiseThePathLoadAndNeverLowerIt) {
+  MakeData({.flags = DataHeader::kPathLoad, .payload = 10, .length = 10});
+  EXPECT_EQ(size_ + kFcsBytes, DataOverhead(v6(), InBand::kPathLoad));
+  EXPECT_TRUE(HasPathLoad(frame()));
+  EXPECT_EQ(ReadPathLoad(Info().packet), 0);
+  for (const double load : {0.5, 0.9, 0.7}) RaisePathLoad(frame(), EncodeLoad(load));
+  EXPECT_NEAR(ReadPathLoad(Info().packet), 0.9, 0.025 * 0.9);
+  DataHeader h;
+  EXPECT_EQ(Read(Info().packet, h), WireError::kNone);  // it is in no checksum
+  EXPECT_EQ(h.in_band(), InBand::kPathLoad);
+}
+
+TEST_P(WireFrameTest, WithoutRoomForAPathLoadNothingIsWritten) {
+  MakeData({.flags = DataHeader::kTelemetry});
+  const auto before = buffer_;
+  EXPECT_FALSE(HasPathLoad(frame()));
+  RaisePathLoad(frame(), 100);
+  EXPECT_EQ(buffer_, before);
+  size_ = WriterTo(2).Write(AckHeader{}, 0, buffer_.data());
+  EXPECT_FALSE(HasPathLoad(frame()));
+}
+
+TEST_P(WireFrameTest, APacketHasRoomForRecordsOrForALoad) {
+  MakeData({.flags = DataHeader::kTelemetry | DataHeader::kPathLoad});
+  DataHeader h;
+  EXPECT_EQ(Read(Info().packet, h), WireError::kField);
 }
 
 TEST_P(WireFrameTest, WhatIsNotOursIsToldApart) {

@@ -26,7 +26,7 @@ inline std::vector<std::byte> ForgePacket(const FrameWriter& writer, const Conne
     h.length = h.payload + (rng.Chance(0.5) ? 0 : rng.Below(500));
     h.target = rng.Below(4);
     h.address = rng.Below(2000);
-    h.flags &= static_cast<uint8_t>(~DataHeader::kTelemetry);
+    h.flags &= static_cast<uint8_t>(~(DataHeader::kTelemetry | DataHeader::kPathLoad));
     size = writer.Write(h, 0, false, out.data()) + h.payload;
   } else if (kind % 5 == 1) {
     AckHeader h = AnyAck(rng);

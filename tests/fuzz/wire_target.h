@@ -44,11 +44,15 @@ inline void FuzzWire(std::span<const uint8_t> input) {
   CheckRoundTrip<OpenHeader>(info.packet);
   CheckRoundTrip<RefuseHeader>(info.packet);
   DataHeader data;
-  if (Read(info.packet, data) == WireError::kNone && (data.flags & DataHeader::kTelemetry) != 0) {
+  if (Read(info.packet, data) == WireError::kNone) {
     std::array<SwitchRecord, kMaxHops> records;
-    WEIR_CHECK(ReadTelemetry(info.packet, records) <= kMaxHops);
+    if (data.in_band() == InBand::kTelemetry) {
+      WEIR_CHECK(ReadTelemetry(info.packet, records) <= kMaxHops);
+    }
+    if (data.in_band() == InBand::kPathLoad) WEIR_CHECK(ReadPathLoad(info.packet) >= 0);
   }
   AppendTelemetry(frame, {.stamp = Time(1), .rate = Mbps(100)});
+  RaisePathLoad(frame, 100);
   MarkFrame(frame);
   SetFrameDscp(frame, kDscpTrimmed);
   WEIR_CHECK(ReadFrame(frame, info) == WireError::kNone);

@@ -12,7 +12,7 @@ namespace {
 constexpr Rate kRate = Gbps(8);
 constexpr Duration kDelay = Micros(1);
 constexpr uint16_t kPayload = 1000;
-constexpr int64_t kWire = kPayload + DataOverhead(false, false);
+constexpr int64_t kWire = kPayload + DataOverhead(false);
 constexpr uint32_t kReceiver = 2;
 
 class CarrierTest : public testing::Test {

@@ -211,7 +211,7 @@ class Content {
 };
 
 LoopbackConfig ContentConfig() {
-  LoopbackConfig config{.packet = Bytes(4096 + DataOverhead(false, false)),
+  LoopbackConfig config{.packet = Bytes(4096 + DataOverhead(false)),
                         .bdp = Gbps(100) * Micros(10),
                         .time_scale = 0.002};
   config.switches = {.queue_limit = Bytes(60'000), .trimming = true};

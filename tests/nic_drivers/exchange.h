@@ -56,7 +56,8 @@ class Side {
     config.rto_min = Millis(20);
     config.open_timeout = Seconds(10);
     config.retries_max = 20;
-    const uint32_t headers = DataOverhead(device.address().v6, true) - kEthernetBytes - kFcsBytes;
+    const uint32_t headers =
+        DataOverhead(device.address().v6, InBand::kTelemetry) - kEthernetBytes - kFcsBytes;
     config.payload_max = static_cast<uint16_t>(device.caps().mtu - headers);
     endpoint_ = *Endpoint::Create(config);
     const uint32_t payload = config.payload_max;

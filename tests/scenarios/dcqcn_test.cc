@@ -8,7 +8,7 @@ namespace weir {
 namespace {
 
 constexpr double kSmallPacket = 1000;  // on the wire
-constexpr uint16_t kSmallPayload = 1000 - DataOverhead(false, false);
+constexpr uint16_t kSmallPayload = 1000 - DataOverhead(false);
 constexpr Rate kRate = Gbps(40);
 
 // The set-up of SIGCOMM 2015 section 5: Kmin 5 kB, Kmax 200 kB, Pmax 1 %.

@@ -19,7 +19,9 @@ NetworkSpec Spec(const CcEntry& entry, uint32_t senders, Duration rtt = kRtt) {
           .switches = {.mark_min = bdp / 5,
                        .mark_max = bdp * 4 / 5,
                        .mark_last_hop = entry.receiver_half == nullptr,
-                       .telemetry = entry.needs.Has(Signal::kTelemetry)},
+                       .telemetry = entry.needs.Has(Signal::kTelemetry),
+                       .path_load = entry.needs.Has(Signal::kPathLoad),
+                       .load_period = rtt},
           .endpoint = {.max_queue = 40 * rtt}};
 }
 
@@ -131,7 +133,6 @@ TEST_P(EveryCcScenario, ReorderingAloneCostsNothing) {
   }
   NetworkSpec spec = Spec(*GetParam(), 1);
   spec.topology = topology;
-  spec.switches.telemetry = GetParam()->needs.Has(Signal::kTelemetry);
   spec.binding = Bind(*GetParam(), {}, "oblivious");
   // A full packet takes 4 us, 335 ns and three times 84 ns, the acknowledgement about 4 us; up to
   // 5 us more each.

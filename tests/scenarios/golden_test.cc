@@ -40,7 +40,8 @@ Experiment GoldenExperiment() {
   e.fabric.topology = LeafSpine(
       {.leaves = 4, .hosts_per_leaf = 4, .spines = 4, .rate = Gbps(100), .delay = Nanos(700)});
   e.fabric.switches.trimming = true;
-  e.fabric.switches.telemetry = true;
+  // For those who leave room for it.
+  e.fabric.switches.telemetry = e.fabric.switches.path_load = true;
   Traffic traffic = Permutation(16, Bytes(150'000), 5);
   for (uint32_t sender = 4; sender < 12; ++sender) {
     traffic.transfers.push_back({.connection = static_cast<uint32_t>(traffic.connections.size()),
@@ -98,6 +99,18 @@ TEST(GoldenScenario, EveryPairOfAlgorithmAndPolicyRepeatsItsTrace) {
   }
 }
 
+// The pair whose trace this one has, where nothing shows what tells the two algorithms apart: no
+// receiver falls behind here, so falcon is swift; and one path is its own median.
+std::string SameAs(const std::string& pair) {
+  const size_t slash = pair.find('/');
+  const std::string cc = pair.substr(0, slash);
+  const std::string lb = pair.substr(slash + 1);
+  if (cc == "falcon") return "swift/" + lb;
+  if (cc == "mswift" && lb == "ecmp") return "swift/ecmp";
+  if (cc == "mnscc" && lb == "ecmp") return "nscc/ecmp";
+  return pair;
+}
+
 // A digest is worth something only if it notices: seeds, algorithms and policies all show.
 TEST(GoldenScenario, DigestsTellRunsApart) {
   const Experiment experiment = GoldenExperiment();
@@ -112,8 +125,11 @@ TEST(GoldenScenario, DigestsTellRunsApart) {
   const std::map<std::string, std::string> recorded = ReadDigests();
   std::map<std::string, std::string> owner;
   for (const auto& [name, value] : recorded) {
-    const auto [other, fresh] = owner.emplace(value, name);
-    EXPECT_TRUE(fresh) << name << " and " << other->second << " have the same trace";
+    const std::string same = SameAs(name);
+    EXPECT_EQ(value, recorded.at(same)) << name << " is " << same;
+    const auto [other, fresh] = owner.emplace(value, same);
+    EXPECT_TRUE(fresh || other->second == same)
+        << name << " and " << other->second << " have the same trace";
   }
 }
 

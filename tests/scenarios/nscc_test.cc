@@ -13,7 +13,7 @@ constexpr Duration kRtt = Micros(12);
 constexpr double kBdp = 150'000;         // at 100 Gb/s
 constexpr double kTarget = 0.75 * kBdp;  // with trimming: 0.75 base RTT
 constexpr double kPacket = 4096;
-constexpr uint16_t kNsccPayload = 4096 - DataOverhead(false, false);
+constexpr uint16_t kNsccPayload = 4096 - DataOverhead(false);
 
 const CcEntry kNscc = AckEachPacket("nscc");
 

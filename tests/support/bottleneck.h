@@ -24,8 +24,8 @@
 namespace weir {
 
 inline constexpr uint16_t kPayload = 4096;
-inline constexpr Bytes kMtu{kPayload + DataOverhead(false, false)};  // 4186 B on the wire
-inline constexpr Bytes kAckWire{106};                                // one SACK word, IPv4, FCS
+inline constexpr Bytes kMtu{kPayload + DataOverhead(false)};  // 4186 B on the wire
+inline constexpr Bytes kAckWire{106};                         // one SACK word, IPv4, FCS
 inline constexpr Bytes kEndless{kMessageMax};
 
 // Of a path of `links` links, all at `rate`: what each must take for an empty round trip of `rtt`.
@@ -123,6 +123,7 @@ class Network {
     config.credit_config = binding_.cc_config;
     config.trimming = spec.switches.trimming;
     if (config.trimming) config.signals = config.signals | Signal::kTrimNotice;
+    if (spec.switches.path_load) config.signals = config.signals | Signal::kPathLoad;
     if (spec.switches.telemetry) config.signals = config.signals | Signal::kTelemetry;
     config.tx_messages_max = config.rx_messages_max = 64;
     for (uint32_t h = 0; h < spec.topology.hosts; ++h) {

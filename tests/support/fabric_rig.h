@@ -56,7 +56,7 @@ class FabricRig {
     p.cls = s.cls;
     p.ecn_capable = s.ecn;
     p.trimmable = s.trimmable;
-    p.marked = p.trimmed = p.trimmed_last_hop = p.telemetry = false;
+    p.marked = p.trimmed = p.trimmed_last_hop = p.in_band = false;
     p.sequence = next_++;
     const std::vector<std::byte> zeros(s.wire);
     std::memcpy(packets_.Headers(p), zeros.data(), p.header);

@@ -94,6 +94,7 @@ inline SwitchConfig DrawSwitches(Rng& rng, Bytes mtu) {
                             SwitchBalancing::kAdaptive, SwitchBalancing::kRoundRobin});
   if (rng.Chance(0.5)) s.reroute_after = Micros(rng.Below(500));
   if (rng.Chance(0.2)) s.control_limit = KiB(4);
+  s.path_load = rng.Chance(0.3);
   return s;
 }
 
@@ -121,6 +122,7 @@ inline EndpointConfig DrawEndpoint(Rng& rng, const SwitchConfig& switches, Bytes
   e.open_timeout = Millis(500);
   if (rng.Chance(0.2)) e.tx_messages_max = 8;
   if (switches.telemetry) e.signals = e.signals | Signal::kTelemetry;
+  if (switches.path_load) e.signals = e.signals | Signal::kPathLoad;
   if (switches.trimming) e.signals = e.signals | Signal::kTrimNotice;
   return e;
 }
@@ -132,7 +134,7 @@ inline SwarmPlan DrawPlan(uint64_t seed) {
   plan.topology = DrawTopology(rng);
   const Bytes payload(rng.Chance(0.5) ? OneOf(rng, {256, 1024, 4096, 8192})
                                       : 256 + static_cast<int>(rng.Below(7937)));
-  const Bytes mtu = payload + Bytes(DataOverhead(true, true));
+  const Bytes mtu = payload + Bytes(DataOverhead(true, InBand::kTelemetry));
   plan.world = {.seed = seed,
                 .switches = DrawSwitches(rng, mtu),
                 .v6 = rng.Chance(0.5),

@@ -12,7 +12,8 @@ namespace weir {
 
 inline DataHeader AnyData(Rng& rng) {
   DataHeader h;
-  h.flags = static_cast<uint8_t>(rng.Below(32));
+  h.flags = static_cast<uint8_t>(rng.Below(128));
+  if (h.in_band() == InBand::kTelemetry) h.flags &= static_cast<uint8_t>(~DataHeader::kPathLoad);
   h.payload = static_cast<uint16_t>(rng.Below(9001));
   h.to.value = static_cast<uint32_t>(rng.Next());
   h.psn = Psn(static_cast<uint32_t>(rng.Next()));
@@ -70,7 +71,8 @@ inline ControlHeader AnyControl(Rng& rng) {
 inline OpenHeader AnyOpen(Rng& rng) {
   OpenHeader h;
   h.type = rng.Chance(0.5) ? PacketType::kOpen : PacketType::kAccept;
-  h.flags = static_cast<uint8_t>(rng.Below(8));
+  h.flags = static_cast<uint8_t>(rng.Below(16));
+  if (h.in_band() == InBand::kTelemetry) h.flags &= static_cast<uint8_t>(~OpenHeader::kPathLoad);
   h.to.value = static_cast<uint32_t>(rng.Next());
   h.from.value = 1 + static_cast<uint32_t>(rng.Next() >> 33);
   h.nonce = rng.Next();
