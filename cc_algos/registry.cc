@@ -5,6 +5,7 @@
 #include "cc_algos/combined.h"
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
+#include "cc_algos/eqds.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
 #include "cc_algos/rccc.h"
@@ -27,6 +28,9 @@ constexpr CcEntry kAll[] = {
     CcPlugin<Combined<Nscc, Rccc>>("nscc+rccc", "the tighter of nscc and rccc",
                                    "UEC 1.0 sections 3.6.13 and 3.6.14",
                                    Signal::kMarkEcho | Signal::kRtt | Signal::kCredit),
+    // The receiver decides.
+    CcPlugin<Eqds>("eqds", "pulls from the receiver, none for who is marked",
+                   "Olteanu et al., NSDI 2022", Signal::kCredit),
 };
 
 }  // namespace
