@@ -6,6 +6,7 @@
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
 #include "cc_algos/eqds.h"
+#include "cc_algos/ndp.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
 #include "cc_algos/rccc.h"
@@ -31,6 +32,8 @@ constexpr CcEntry kAll[] = {
     // The receiver decides.
     CcPlugin<Eqds>("eqds", "pulls from the receiver, none for who is marked",
                    "Olteanu et al., NSDI 2022", Signal::kCredit),
+    CcPlugin<Ndp>("ndp", "each packet that arrives pulls another", "Handley et al., SIGCOMM 2017",
+                  Signal::kCredit),
 };
 
 }  // namespace
