@@ -6,6 +6,7 @@
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
 #include "cc_algos/eqds.h"
+#include "cc_algos/homa.h"
 #include "cc_algos/ndp.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
@@ -34,6 +35,8 @@ constexpr CcEntry kAll[] = {
                    "Olteanu et al., NSDI 2022", Signal::kCredit),
     CcPlugin<Ndp>("ndp", "each packet that arrives pulls another", "Handley et al., SIGCOMM 2017",
                   Signal::kCredit),
+    CcPlugin<Homa>("homa", "grants to the few with the least left to send",
+                   "Montazeri et al., SIGCOMM 2018", Signal::kCredit),
 };
 
 }  // namespace
