@@ -11,6 +11,7 @@
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
 #include "cc_algos/rccc.h"
+#include "cc_algos/sird.h"
 #include "cc_algos/swift.h"
 
 namespace weir {
@@ -37,6 +38,8 @@ constexpr CcEntry kAll[] = {
                   Signal::kCredit),
     CcPlugin<Homa>("homa", "grants to the few with the least left to send",
                    "Montazeri et al., SIGCOMM 2018", Signal::kCredit),
+    CcPlugin<Sird>("sird", "bounded credit, to each sender what it can use",
+                   "Prasopoulos et al., NSDI 2025", Signal::kCredit),
 };
 
 }  // namespace
