@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "cc_algos/admission.h"
 #include "cc_algos/combined.h"
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
@@ -40,6 +41,8 @@ constexpr CcEntry kAll[] = {
                    "Montazeri et al., SIGCOMM 2018", Signal::kCredit),
     CcPlugin<Sird>("sird", "bounded credit, to each sender what it can use",
                    "Prasopoulos et al., NSDI 2025", Signal::kCredit),
+    CcPlugin<Admission>("admission", "chunks cleared by the receiver, a fixed window below",
+                        "Gangidi et al., SIGCOMM 2024", Signal::kCredit),
 };
 
 }  // namespace
