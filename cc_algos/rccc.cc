@@ -3,38 +3,19 @@
 namespace weir {
 
 Rccc::Rccc(const FlowInfo& flow, const Config& config)
-    : mtu_(flow.mtu),
-      max_window_(std::max(Scaled(flow.bdp(), config.max_window), mtu_)),
-      balance_(std::clamp(Scaled(flow.bdp(), config.speculative_window), mtu_, max_window_)) {}
+    : CreditSender(flow.mtu, LimitsOf(flow, config)) {}
+
+CreditSender::Limits Rccc::LimitsOf(const FlowInfo& flow, const Config& config) {
+  const Bytes most = std::max(Scaled(flow.bdp(), config.max_window), flow.mtu);
+  const Bytes first = Scaled(flow.bdp(), config.speculative_window);
+  return {.speculative = std::clamp(first, flow.mtu, most),
+          .most = most,
+          .demand = most,
+          .window = most};
+}
 
 CreditScheduler* Rccc::NewScheduler(const CreditInfo& info, const ConfigBlob& config) {
   return new RcccScheduler(info, config.As<Config>());
-}
-
-void Rccc::OnCredit(Time, Bytes granted) {
-  StopSpeculating();
-  balance_ += granted;
-  if (balance_ <= max_window_) return;
-  counters_[1] += static_cast<uint64_t>((balance_ - max_window_).count());
-  balance_ = max_window_;
-}
-
-Bytes Rccc::CreditWanted(Bytes backlog) const {
-  if (backlog <= Bytes(0)) return Bytes(0);
-  const Bytes least = speculating_ ? mtu_ : Bytes(0);
-  return std::max(std::min(backlog, max_window_) - balance_, least);
-}
-
-void Rccc::Restore(const Snapshot& snapshot) {
-  balance_ = std::max(balance_ - snapshot.in_flight, Bytes(0));
-}
-
-void Rccc::StopSpeculating() {
-  if (!speculating_) return;
-  speculating_ = false;
-  if (balance_ <= Bytes(0)) return;
-  counters_[0] += static_cast<uint64_t>(balance_.count());
-  balance_ = Bytes(0);
 }
 
 RcccScheduler::RcccScheduler(const CreditInfo& info, const Rccc::Config& config)
@@ -42,9 +23,9 @@ RcccScheduler::RcccScheduler(const CreditInfo& info, const Rccc::Config& config)
       max_window_(std::max(Scaled(info.line_rate * info.base_rtt, config.max_window), mtu_)),
       idle_ahead_(Scaled(info.line_rate * info.base_rtt, config.idle_ahead)),
       quantum_(config.quantum),
-      pace_(std::max(Scaled(info.line_rate, config.pacer_share), Rate(1))),
-      lateness_allowed_(quantum_ / pace_),
-      senders_(info.connections) {}
+      pacer_(std::max(Scaled(info.line_rate, config.pacer_share), Rate(1)), quantum_),
+      senders_(info.connections),
+      rings_(info.connections) {}
 
 void RcccScheduler::OnDemand(Time, CreditFlow flow, Bytes ask) {
   Sender& sender = senders_[flow];
@@ -61,66 +42,34 @@ void RcccScheduler::OnData(const DataArrival& arrival) {
 }
 
 void RcccScheduler::OnDone(Time, CreditFlow flow) {
-  Remove(flow);
+  rings_.Put(flow, kRings);
   senders_[flow] = {};
 }
 
 Grant RcccScheduler::NextGrant(Time now) {
-  const Place place = waiting_ != kNoFlow ? Place::kWaiting : Place::kIdle;
-  const CreditFlow flow = Ring(place);
-  if (flow == kNoFlow) return {};
-  if (now < free_at_) return {.again = free_at_};
-  Ring(place) = senders_[flow].next;
+  const Ring ring = rings_.first(kWaiting) != kNoFlow ? kWaiting : kIdle;
+  if (rings_.first(ring) == kNoFlow) return {};
+  if (now < pacer_.free_at()) return {.again = pacer_.free_at()};
+  const CreditFlow flow = rings_.TakeTurn(ring);
   const Bytes granted = Serve(senders_[flow]);
   Settle(flow);
-  Book(now, granted);
-  const bool more = waiting_ != kNoFlow || idle_ != kNoFlow;
+  pacer_.Book(now, granted);
+  const bool more = rings_.first(kWaiting) != kNoFlow || rings_.first(kIdle) != kNoFlow;
   return {.flow = flow,
           .bytes = granted,
-          .again = more ? std::max(free_at_, now + Duration(1)) : Time::Never()};
+          .again = more ? std::max(pacer_.free_at(), now + Duration(1)) : Time::Never()};
 }
 
 // A sender is out until its first packet, and again once it has all that is granted ahead.
 void RcccScheduler::Settle(CreditFlow flow) {
   const Sender& sender = senders_[flow];
-  Place place = Place::kOut;
+  Ring ring = kRings;
   if (Demand(sender) > Bytes(0)) {
-    place = Place::kWaiting;
+    ring = kWaiting;
   } else if (sender.ahead < idle_ahead_) {
-    place = Place::kIdle;
+    ring = kIdle;
   }
-  if (place == sender.place) return;
-  Remove(flow);
-  if (place != Place::kOut) Insert(flow, place);
-}
-
-// At the end of the ring: just before the sender to serve next.
-void RcccScheduler::Insert(CreditFlow flow, Place place) {
-  Sender& sender = senders_[flow];
-  CreditFlow& first = Ring(place);
-  sender.place = place;
-  if (first == kNoFlow) {
-    first = sender.next = sender.previous = flow;
-    return;
-  }
-  sender.next = first;
-  sender.previous = senders_[first].previous;
-  senders_[sender.previous].next = flow;
-  senders_[first].previous = flow;
-}
-
-void RcccScheduler::Remove(CreditFlow flow) {
-  Sender& sender = senders_[flow];
-  if (sender.place == Place::kOut) return;
-  CreditFlow& first = Ring(sender.place);
-  sender.place = Place::kOut;
-  if (sender.next == flow) {
-    first = kNoFlow;
-    return;
-  }
-  senders_[sender.previous].next = sender.next;
-  senders_[sender.next].previous = sender.previous;
-  if (first == flow) first = sender.next;
+  rings_.Put(flow, ring);
 }
 
 // One grant serves what was asked and what was trimmed alike: a sender asks for its trimmed packets
@@ -136,15 +85,6 @@ Bytes RcccScheduler::Serve(Sender& sender) {
   sender.asked = std::max(sender.asked - granted, Bytes(0));
   sender.trimmed = std::max(sender.trimmed - granted, Bytes(0));
   return granted;
-}
-
-void RcccScheduler::Book(Time now, Bytes granted) {
-  if (booked_ == Bytes(0) || now > free_at_ + lateness_allowed_) {
-    busy_since_ = now;
-    booked_ = Bytes(0);
-  }
-  booked_ += granted;
-  free_at_ = busy_since_ + booked_ / pace_;
 }
 
 }  // namespace weir

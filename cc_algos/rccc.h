@@ -1,10 +1,6 @@
 // RCCC: the receiver owns its link and says, by credit, who may use it.
 //
-// Sender: starts with a speculative credit, for the round trip in which nobody could answer; the
-// first word from the receiver ends it and what is left of it is dropped. Each packet spends its
-// size. It asks for
-//
-//   min(backlog, max_window) - balance, and for one MTU at least while it speculates
+// Sender: CreditSender. It speculates with one BDP and asks for no more than `max_window`.
 //
 // Receiver: grants one quantum at a time, paced at `pacer_share` of its line rate, to the senders
 // that wait, round robin. When none waits, a sender whose demand is met gets up to `idle_ahead` in
@@ -21,11 +17,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "cc_algos/credit_sender.h"
+#include "cc_algos/grant_pacer.h"
+#include "cc_algos/sender_rings.h"
 #include "datapath/api/congestion_control.h"
 
 namespace weir {
 
-class Rccc final : public CongestionControl {
+class Rccc final : public CreditSender {
  public:
   struct Config {
     double speculative_window = 1.0;  // BDPs
@@ -49,35 +48,13 @@ class Rccc final : public CongestionControl {
       Param<&Config::idle_ahead>("idle_ahead", 0, 16, "granted without demand, in BDPs; 0: nothing",
                                  "ours; uet-htsim uec.cpp: one window"),
   };
-  static constexpr CounterSpec kCounters[] = {
-      {"unspent_speculative_bytes", "speculative credit dropped at the first word"},
-      {"clamped_bytes", "credit dropped because it exceeded max_window"},
-  };
   static CreditScheduler* NewScheduler(const CreditInfo& info, const ConfigBlob& config);
   static constexpr CreditEntry kReceiverHalf{1, "rccc", &NewScheduler};
 
   Rccc(const FlowInfo& flow, const Config& config);
 
-  void OnSend(const SendSample& send) override { balance_ -= send.size; }
-  void OnAck(const AckSample&) override { StopSpeculating(); }
-  void OnLoss(const LossSample&) override { StopSpeculating(); }
-  void OnTimeout(const TimeoutSample&) override { StopSpeculating(); }
-  void OnCredit(Time now, Bytes granted) override;
-  Bytes CreditWanted(Bytes backlog) const override;
-  void Restore(const Snapshot& snapshot) override;
-  Allowance allowance() const override {
-    return {.window = max_window_, .credit = std::max(balance_, Bytes(0))};
-  }
-  std::span<const uint64_t> counters() const override { return counters_; }
-
  private:
-  void StopSpeculating();
-
-  Bytes mtu_;
-  Bytes max_window_;
-  Bytes balance_;  // at most max_window_; below zero after a packet larger than the credit left
-  bool speculating_ = true;
-  uint64_t counters_[2] = {};
+  static Limits LimitsOf(const FlowInfo& flow, const Config& config);
 };
 
 // The receiver half: one for all senders to one endpoint.
@@ -90,42 +67,27 @@ class RcccScheduler final : public CreditScheduler {
   void OnDone(Time now, CreditFlow flow) override;
   Grant NextGrant(Time now) override;
 
-  Rate pace() const { return pace_; }
+  Rate pace() const { return pacer_.rate(); }
 
  private:
-  enum class Place : uint8_t { kOut, kWaiting, kIdle };
+  enum Ring : uint8_t { kWaiting, kIdle, kRings };
   struct Sender {
     Bytes asked{};    // not granted yet; at most max_window_
     Bytes trimmed{};  // to be sent again, whether asked for or not; at most max_window_
     Bytes ahead{};    // granted without demand and not seen to be used; at most idle_ahead_
-    CreditFlow next = kNoFlow;
-    CreditFlow previous = kNoFlow;
-    Place place = Place::kOut;
   };
 
   static Bytes Demand(const Sender& s) { return std::max(s.asked, s.trimmed); }
-  CreditFlow& Ring(Place place) { return place == Place::kWaiting ? waiting_ : idle_; }
   void Settle(CreditFlow flow);  // moves a sender to the ring where it belongs
-  void Insert(CreditFlow flow, Place place);
-  void Remove(CreditFlow flow);
   Bytes Serve(Sender& sender);
-  void Book(Time now, Bytes granted);
 
   Bytes mtu_;
   Bytes max_window_;
   Bytes idle_ahead_;
   Bytes quantum_;
-  Rate pace_;
-  Duration lateness_allowed_;  // the time of one quantum
-
+  GrantPacer pacer_;
   std::vector<Sender> senders_;  // by CreditFlow
-  // Each ring's sender to serve next; kNoFlow: the ring is empty.
-  CreditFlow waiting_ = kNoFlow;
-  CreditFlow idle_ = kNoFlow;
-  // The grants since `busy_since_` last until `free_at_` at the pace; rounded up once, not summed.
-  Time busy_since_{};
-  Bytes booked_{};
-  Time free_at_{INT64_MIN};
+  SenderRings<kRings> rings_;
 };
 
 }  // namespace weir

@@ -2,20 +2,25 @@
 
 #include <cstring>
 
+#include "cc_algos/admission.h"
 #include "cc_algos/bbr.h"
 #include "cc_algos/combined.h"
 #include "cc_algos/dcqcn.h"
 #include "cc_algos/dctcp.h"
+#include "cc_algos/eqds.h"
 #include "cc_algos/falcon.h"
+#include "cc_algos/homa.h"
 #include "cc_algos/hpcc.h"
 #include "cc_algos/hpcc_pint.h"
 #include "cc_algos/median_over_paths.h"
 #include "cc_algos/mprdma.h"
+#include "cc_algos/ndp.h"
 #include "cc_algos/none.h"
 #include "cc_algos/nscc.h"
 #include "cc_algos/powertcp.h"
 #include "cc_algos/rccc.h"
 #include "cc_algos/rtt_probe.h"
+#include "cc_algos/sird.h"
 #include "cc_algos/smartt.h"
 #include "cc_algos/strack.h"
 #include "cc_algos/swift.h"
@@ -69,6 +74,17 @@ constexpr CcEntry kAll[] = {
                        Signal::kRtt),
     CcPlugin<HpccPint>("hpcc_pint", "hpcc by one byte: the load of the busiest link",
                        "Ben Basat et al., SIGCOMM 2020", Signal::kPathLoad),
+    // The receiver decides.
+    CcPlugin<Eqds>("eqds", "pulls from the receiver, none for who is marked",
+                   "Olteanu et al., NSDI 2022", Signal::kCredit),
+    CcPlugin<Ndp>("ndp", "each packet that arrives pulls another", "Handley et al., SIGCOMM 2017",
+                  Signal::kCredit),
+    CcPlugin<Homa>("homa", "grants to the few with the least left to send",
+                   "Montazeri et al., SIGCOMM 2018", Signal::kCredit),
+    CcPlugin<Sird>("sird", "bounded credit, to each sender what it can use",
+                   "Prasopoulos et al., NSDI 2025", Signal::kCredit),
+    CcPlugin<Admission>("admission", "chunks cleared by the receiver, a fixed window below",
+                        "Gangidi et al., SIGCOMM 2024", Signal::kCredit),
 };
 
 }  // namespace

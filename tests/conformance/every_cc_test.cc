@@ -58,6 +58,7 @@ class EveryCc : public testing::TestWithParam<const CcEntry*> {
       digest.Add(may.rate.count());
       digest.Add(may.credit.count());
       digest.Add(cc->CreditWanted(flow.mtu * (i % 100)).count());
+      digest.Add(cc->CreditPilesUp(flow.mtu * (i % 100)) ? 1 : 0);
     }
     return digest.value();
   }
@@ -72,7 +73,7 @@ class EveryCc : public testing::TestWithParam<const CcEntry*> {
       if (rng.Chance(0.1)) {
         scheduler->OnDemand(now, rng.Below(8), flow.mtu * rng.Below(100));
       }
-      if (rng.Chance(0.1)) {
+      if (rng.Chance(0.5)) {
         scheduler->OnData({.now = now,
                            .flow = rng.Below(8),
                            .size = flow.mtu,

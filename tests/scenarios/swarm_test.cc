@@ -68,7 +68,8 @@ class Swarm {
   // --- Setting up ---
 
   const Binding* AnyBinding() {
-    return &bindings_.emplace_back(DrawBinding(rng_, plan_.endpoint.signals));
+    return &bindings_.emplace_back(
+        DrawBinding(rng_, plan_.endpoint.signals, *plan_.endpoint.credit));
   }
 
   void AddHosts() {

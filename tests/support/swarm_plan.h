@@ -98,13 +98,17 @@ inline SwitchConfig DrawSwitches(Rng& rng, Bytes mtu) {
   return s;
 }
 
-// Any algorithm and policy that the network has the signals for.
-inline Binding DrawBinding(Rng& rng, Signals signals) {
+// Any algorithm and policy that the network has the signals for, and the endpoints the receiver
+// half.
+inline Binding DrawBinding(Rng& rng, Signals signals, const CreditEntry& credit) {
   Binding b;
+  const auto other_half = [&] {
+    return b.cc->receiver_half != nullptr && b.cc->receiver_half->id != credit.id;
+  };
   do {
     b.cc = &AllCc()[rng.Below(static_cast<uint32_t>(AllCc().size()))];
     b.lb = &AllLb()[rng.Below(static_cast<uint32_t>(AllLb().size()))];
-  } while (!(b.cc->needs | b.lb->needs).Without(signals).empty());
+  } while (!(b.cc->needs | b.lb->needs).Without(signals).empty() || other_half());
   b.cc_config = b.cc->defaults();
   b.lb_config = b.lb->defaults();
   b.paths = rng.Chance(0.2) ? 1 : 1 + rng.Below(64);
@@ -117,8 +121,14 @@ inline EndpointConfig DrawEndpoint(Rng& rng, const SwitchConfig& switches, Bytes
   e.payload_crc = true;
   e.trimming = switches.trimming;
   e.regions_max = 64;
-  e.credit = FindCc("rccc")->receiver_half;
-  e.credit_config = FindCc("rccc")->defaults();
+  const CcEntry* driven = FindCc("rccc");
+  if (rng.Chance(0.7)) {
+    do {
+      driven = &AllCc()[rng.Below(static_cast<uint32_t>(AllCc().size()))];
+    } while (driven->receiver_half == nullptr);
+  }
+  e.credit = driven->receiver_half;
+  e.credit_config = driven->defaults();
   e.open_timeout = Millis(500);
   if (rng.Chance(0.2)) e.tx_messages_max = 8;
   if (switches.telemetry) e.signals = e.signals | Signal::kTelemetry;
