@@ -4,13 +4,13 @@
 //   min_rtt = the smallest RTT of the last `rtt_interval` base RTTs; base RTT at the start
 //   rate = pacing gain bw,   window = window gain bw min_rtt, at least `min_window`
 //
-//   startup:          both gains `startup_gain`, until three rounds in a row grew bw by less than
-//   1/4 drain:            pacing gain 1 / `startup_gain`, until at most bw min_rtt is in flight
+//   startup:          both gains `startup_gain`, until bw grew by less than 1/4 in each of three
+//                     rounds
+//   drain:            pacing gain 1 / `startup_gain`, until at most bw min_rtt is in flight
 //   probe bandwidth:  window gain `window_gain`; pacing gains g, 2 - g, 1, 1, 1, 1, 1, 1 in turn,
 //                     g = `probe_gain`, a min_rtt each; the first lasts until g bw min_rtt is in
 //                     flight or something is lost, the second ends when bw min_rtt is
-//   probe RTT:        once min_rtt has not been seen for `rtt_interval`: `min_window` for
-//   `rtt_time`
+//   probe RTT:        once min_rtt was not seen for `rtt_interval`: `min_window` for `rtt_time`
 //
 // A round in which the application had nothing to send counts only if it raises bw.
 //

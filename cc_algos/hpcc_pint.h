@@ -10,7 +10,7 @@
 //   rate = W / T, and a packet may leave while less than W is in flight
 // with W_AI = BDP (1 - eta) / N.
 //
-// Source: Ben Basat et al., SIGCOMM 2020 (PINT), section 4.3; Li et al., SIGCOMM 2019, algorithm 1;
+// Source: Ben Basat et al., SIGCOMM 2020 (PINT); Li et al., SIGCOMM 2019, algorithm 1;
 // `rdma-hw.cc` of High-Precision-Congestion-Control. Codes are steps of 5 %.
 // Departure: every packet carries the byte, and none is left out.
 // Departure: a loss takes `loss_cut` of Wc once a round, and so does each time-out. The source is

@@ -25,7 +25,7 @@ namespace weir {
 template <class Inner>
 struct MedianConfig {
   typename Inner::Config inner;
-  int64_t paths = 5;
+  int64_t paths = 7;
 };
 
 template <class Inner>
@@ -39,7 +39,7 @@ class MedianOverPaths final : public CongestionControl {
     const auto end = std::copy(inner.begin(), inner.end(), all.begin());
     *end = Param<&Config::paths>("paths", 1, static_cast<double>(kPathsMax),
                                  "paths over which the median is taken",
-                                 "ours: two of them may be slow");
+                                 "ours: three of them may be slow");
     return all;
   }();
   static constexpr auto& kCounters = Inner::kCounters;

@@ -7,7 +7,7 @@
 //   a time-out:                cwnd <- 1
 // with cwnd in packets, at least 1. With a fraction p of packets marked it rests at 2 (1 - p) / p.
 //
-// Source: Lu et al., NSDI 2018, section 3.2.
+// Source: Lu et al., NSDI 2018.
 // Departure: a part of a packet counts as such a part of one.
 // Departure: starts at one BDP, as RDMA senders do, and has a largest window.
 // Departure: the paths are the load-balancing policy's; the source sends a packet on the path of
@@ -31,9 +31,9 @@ class MpRdma final : public CongestionControl {
   static constexpr ParamSpec kParams[] = {
       Param<&Config::increase>("increase", 0.01, 64,
                                "growth for a window of unmarked packets, in packets",
-                               "NSDI 2018 section 3.2: 1"),
+                               "NSDI 2018: 1"),
       Param<&Config::decrease>("decrease", 0.01, 1, "cut for each marked packet, in packets",
-                               "NSDI 2018 section 3.2: 1/2"),
+                               "NSDI 2018: 1/2"),
       Param<&Config::loss_cut>("loss_cut", 0.01, 0.99, "part of the window that a loss takes",
                                "RFC 5681 section 3.1: 1/2"),
       Param<&Config::initial_window>("initial_window", 0.01, 16, "first window, in BDPs",

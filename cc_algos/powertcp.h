@@ -10,7 +10,7 @@
 // with tau the base RTT and w_before the window when the acknowledged packet was sent, taken once a
 // round. With all links full and steady the queue is the sum of all senders' beta.
 //
-// Source: Addanki, Michel, Schmid, NSDI 2022, section 3 and algorithm 1; `rdma-hw.cc` of
+// Source: Addanki, Michel, Schmid, NSDI 2022, algorithm 1; `rdma-hw.cc` of
 // ns3-datacenter for the least current, half the rate of the link, and for beta, 150 Mb/s at
 // 25 Gb/s.
 // Departure: beta is at least half a packet. Less is lost in the delay of packets that happen to
@@ -39,7 +39,7 @@ class PowerTcp final : public CongestionControl {
       "it compares two records of one hop, packet by packet";
   static constexpr ParamSpec kParams[] = {
       Param<&Config::gamma>("gamma", 0.01, 1, "weight of the new window",
-                            "NSDI 2022 section 3.3: 0.9"),
+                            "ns3-datacenter rdma-hw.cc: 0.9"),
       Param<&Config::increase>("increase", 0.00001, 1, "beta, growth each round, in BDPs",
                                "ns3-datacenter rdma-hw.cc: 150 Mb/s of 25 Gb/s"),
       Param<&Config::min_window>("min_window", 0.00001, 1, "smallest window, in BDPs",

@@ -13,7 +13,7 @@
 //   a trim or loss of n bytes:                                   cwnd <- cwnd - n
 // with n bytes acknowledged, mi = base RTT / (target - base RTT).
 //
-// Source: Bonato et al., arXiv 2404.01630, section 3. `fd`, `md` and `k` are those of the published
+// Source: Bonato et al., arXiv 2404.01630. `fd`, `md` and `k` are those of the published
 // artifact, because the printed ones (0.8, 2, 2) make the window swing.
 // Departure: marked and unmarked bytes of one acknowledgement are treated separately; a sample
 // weighs as many times as it has packets.
@@ -45,9 +45,9 @@ class Smartt final : public CongestionControl {
   };
   static constexpr ParamSpec kParams[] = {
       Param<&Config::target>("target", 1.01, 16, "target RTT, in base RTTs",
-                             "arXiv 2404.01630 section 3: 1.5"),
+                             "arXiv 2404.01630: 1.5"),
       Param<&Config::fi>("fi", 0.001, 16, "fair increase each round, in packets",
-                         "arXiv 2404.01630 section 3: 0.25"),
+                         "arXiv 2404.01630: 0.25"),
       Param<&Config::fd>("fd", 0.001, 4,
                          "fair decrease for each marked byte at a window of one BDP",
                          "artifact of arXiv 2404.01630: 0.5"),
@@ -59,16 +59,16 @@ class Smartt final : public CongestionControl {
                                  "as nscc: uet-htsim uec.cpp: 1 us"),
       Param<&Config::mark_gain>("mark_gain", 0.001, 1,
                                 "weight of one packet in the average of marks",
-                                "arXiv 2404.01630 section 3: 1/8"),
+                                "arXiv 2404.01630: 1/8"),
       Param<&Config::mark_level>("mark_level", 0, 1,
                                  "average of marks below which nothing is taken",
-                                 "arXiv 2404.01630 section 3: 1/4"),
+                                 "arXiv 2404.01630: 1/4"),
       Param<&Config::qa_factor>("qa_factor", 0.1, 1, "quick adapt's part of what was achieved",
-                                "arXiv 2404.01630 section 3: 0.8"),
+                                "arXiv 2404.01630: 0.8"),
       Param<&Config::initial_window>("initial_window", 0.01, 16, "first window, in BDPs",
-                                     "arXiv 2404.01630 section 3: 1.25"),
+                                     "arXiv 2404.01630: 1.25"),
       Param<&Config::max_window>("max_window", 0.1, 16, "largest window, in BDPs",
-                                 "arXiv 2404.01630 section 3: 1.25"),
+                                 "arXiv 2404.01630: 1.25"),
   };
   static constexpr CounterSpec kCounters[] = {
       {"quick_adapts", "times the window fell to what was achieved"},

@@ -11,7 +11,7 @@
 // and achieved what was acknowledged in the last whole base RTT. The second line keeps a sender
 // alive whose packets wait behind those of others.
 //
-// Source: Le et al., arXiv 2407.15266, section 3; uet-htsim `strack.cpp` for beta and max_mdf. The
+// Source: Le et al., arXiv 2407.15266; uet-htsim `strack.cpp` for beta and max_mdf. The
 // other constants are not published there; those of nscc, which grew out of it, are taken.
 // Departure: marked and unmarked bytes of one acknowledgement are treated separately.
 // Departure: paths are the load-balancing policy's.

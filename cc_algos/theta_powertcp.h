@@ -6,7 +6,7 @@
 //   rate = w / tau, and a packet may leave while less than w is in flight
 // with tau the base RTT. A link that is not full looks like one that is, so only beta fills it.
 //
-// Source: Addanki, Michel, Schmid, NSDI 2022, section 3.4 and algorithm 2; `rdma-hw.cc` of
+// Source: Addanki, Michel, Schmid, NSDI 2022, algorithm 2; `rdma-hw.cc` of
 // ns3-datacenter for the least current, one half, and for beta, 150 Mb/s at 25 Gb/s.
 // Departure: beta is at least half a packet. Less is lost in the delay of packets that happen to
 // meet, and the link does not fill.

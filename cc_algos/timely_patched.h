@@ -9,7 +9,7 @@
 // N senders end at equal rates and rtt = t_low (1 + N delta / (beta C)), where TIMELY has no single
 // fixed point.
 //
-// Source: Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016, section 4.3; `timely.h` of eRPC for the form of
+// Source: Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016; `timely.h` of eRPC for the form of
 // w and the least factor of one update, 1/2; Mittal et al., SIGCOMM 2015, for the rest.
 // Departure: a sample is an acknowledgement, each 16 KiB as the smallest segments of the source; as
 // in eRPC, one that comes before a base RTT has passed counts for that part of one: delta and beta
@@ -44,16 +44,16 @@ class TimelyPatched final : public CongestionControl {
       "the difference of two paths looks like a queue that grows";
   static constexpr ParamSpec kParams[] = {
       Param<&Config::t_low>("t_low", 0, 1e9, "RTT below which the rate rises; 0: 1.5 base RTT",
-                            "SIGCOMM 2015 section 5.2: 50 us; ours: as a multiple"),
+                            "SIGCOMM 2015: 50 us; ours: as a multiple"),
       Param<&Config::t_high>("t_high", 0, 1e9, "RTT above which the rate falls; 0: 5 base RTT",
-                             "SIGCOMM 2015 section 5.2: 500 us; ours: as a multiple"),
+                             "SIGCOMM 2015: 500 us; ours: as a multiple"),
       Param<&Config::delta>("delta", 0.000001, 0.1, "increase, in line rates",
-                            "SIGCOMM 2015 section 5.2: 10 Mb/s of 10 Gb/s"),
+                            "SIGCOMM 2015: 10 Mb/s of 10 Gb/s"),
       Param<&Config::beta>("beta", 0.0001, 1, "cut for an RTT of twice t_low",
                            "ours: 40 senders double t_low; CoNEXT 2016: 0.008, so 8"),
       Param<&Config::beta_high>("beta_high", 0.01, 1,
                                 "cut above t_high, in proportion to the excess",
-                                "SIGCOMM 2015 section 5.2: 0.8"),
+                                "SIGCOMM 2015: 0.8"),
       Param<&Config::gain>("gain", 0.01, 1, "weight of one difference",
                            "HPCC artifact, rdma-hw.cc: 0.875"),
       Param<&Config::min_rate>("min_rate", 0.000001, 1, "smallest rate, in line rates",

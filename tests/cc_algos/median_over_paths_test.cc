@@ -87,7 +87,7 @@ TEST_F(MedianOverPathsTest, WhatIsNoSampleStaysNone) {
 
 // Swift at a window of 120 packets has a target of 15 us.
 TEST(MSwiftTest, OneSlowPathDoesNotCutTheWindow) {
-  MedianOverPaths<Swift> cc(kTestFlow, {});
+  MedianOverPaths<Swift> cc(kTestFlow, {.inner = {}, .paths = 5});
   CcDriver driver(cc);
   cc.Restore({.window = 120 * kMtu});
   for (PathId path = 0; path < 5; ++path) {

@@ -96,6 +96,7 @@ TEST_P(DataPathTest, NeitherAllocatesNorLocksNorCallsTheKernel) {
     config.line_rate = Gbps(100);
     config.base_rtt = Micros(20);
     config.rto_min = Millis(20);
+    for (const Signal s : kAllSignals) config.signals = config.signals | s;  // any algorithm's
     endpoint[side] = *Endpoint::Create(config);
   }
   std::vector<std::byte> from(1 << 20, std::byte{5});

@@ -1,7 +1,7 @@
 // HPCC-PINT over one bottleneck and over two hops: what one byte tells is enough for the
 // utilisation of HPCC, eta + N W_AI / BDP, give or take the 5 % of a code. 100 Gb/s, 12 us.
 //
-// Source: Ben Basat et al., SIGCOMM 2020, section 6.1.
+// Source: Ben Basat et al., SIGCOMM 2020.
 #include "cc_algos/hpcc_pint.h"
 
 #include "gtest/gtest.h"

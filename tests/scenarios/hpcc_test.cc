@@ -91,6 +91,38 @@ TEST(HpccScenario, TwoSendersSplitTheLinkWithinRoundTrips) {
   EXPECT_NEAR(share, 0.5, 0.1);
 }
 
+// 32 start at once at line rate: what 31 BDPs too many take to drain to one, 38 RTTs in the model.
+TEST(HpccScenario, ThirtyTwoLineRateStartsDrainInTensOfRtts) {
+  constexpr uint32_t kSenders = 32;
+  Network net(Spec(kSenders, {}));
+  const LinkId bottleneck = LinkTo(net.topology(), kSenders);
+  net.ConnectIncast(kSenders);
+  net.WriteAll();
+  net.RunFor(4 * kRtt);
+  double rtts = 4;
+  while (net.Queue(bottleneck) > kRate * kRtt && rtts < 200) {
+    net.RunFor(kRtt / 2);
+    rtts += 0.5;
+  }
+  EXPECT_NEAR(Measured("rtts", rtts), 38, 19);
+}
+
+// Who wants an empty queue starves beside who holds one of 0.75 BDP.
+TEST(HpccScenario, BesideNsccItStarves) {
+  NetworkSpec spec = Spec(2, {});
+  spec.switches.mark_min = Bytes(30'000);
+  spec.switches.mark_max = Bytes(120'000);
+  Network net(spec);
+  const Binding nscc = Bind("nscc");
+  net.Connect({{0, 2}});
+  net.Connect({{1, 2}}, &nscc);
+  net.WriteAll();
+  net.RunFor(Millis(3));
+  net.Mark();
+  net.RunFor(Millis(3));
+  EXPECT_LT(Measured("share", net.Rates()[0] / (net.Rates()[0] + net.Rates()[1])), 0.1);
+}
+
 // T-HPCC-4: a warning. What makes senders equal is W_AI alone.
 TEST(HpccScenario, ASmallIncreaseLeavesSendersUnequal) {
   const double small = Measured("jain_small", Measure(8, {{"senders", 1000}}, Micros(100)).jain);

@@ -1,6 +1,6 @@
 // PowerTCP over one bottleneck: a queue of the sum of all beta, at full utilisation.
 //
-// Source: Addanki, Michel, Schmid, NSDI 2022, section 3 and appendix A. 100 Gb/s, 12 us, an
+// Source: Addanki, Michel, Schmid, NSDI 2022. 100 Gb/s, 12 us, an
 // acknowledgement a packet.
 #include "cc_algos/powertcp.h"
 

@@ -2,7 +2,7 @@
 //
 //   rtt = t_low (1 + N delta / (beta C)),   q = (rtt - T) C
 //
-// Source: Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016, section 4. 10 Gb/s, T = 20 us, t_low 50 us.
+// Source: Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016. 10 Gb/s, T = 20 us, t_low 50 us.
 #include "gtest/gtest.h"
 #include "tests/support/bottleneck.h"
 
