@@ -75,15 +75,15 @@ constexpr CcEntry kAll[] = {
     CcPlugin<HpccPint>("hpcc_pint", "hpcc by one byte: the load of the busiest link",
                        "Ben Basat et al., SIGCOMM 2020", Signal::kPathLoad),
     // The receiver decides.
-    CcPlugin<Eqds>("eqds", "pulls from the receiver, none for who is marked",
-                   "Olteanu et al., NSDI 2022", Signal::kCredit),
+    CcPlugin<Eqds>("eqds", "pulls from the receiver, less if marked", "Olteanu et al., NSDI 2022",
+                   Signal::kCredit),
     CcPlugin<Ndp>("ndp", "each packet that arrives pulls another", "Handley et al., SIGCOMM 2017",
                   Signal::kCredit),
-    CcPlugin<Homa>("homa", "grants to the few with the least left to send",
-                   "Montazeri et al., SIGCOMM 2018", Signal::kCredit),
-    CcPlugin<Sird>("sird", "bounded credit, to each sender what it can use",
-                   "Prasopoulos et al., NSDI 2025", Signal::kCredit),
-    CcPlugin<Admission>("admission", "chunks cleared by the receiver, a fixed window below",
+    CcPlugin<Homa>("homa", "grants to those with the least left", "Montazeri et al., SIGCOMM 2018",
+                   Signal::kCredit),
+    CcPlugin<Sird>("sird", "bounded credit, by what each can use", "Prasopoulos et al., NSDI 2025",
+                   Signal::kCredit),
+    CcPlugin<Admission>("admission", "chunks that the receiver clears",
                         "Gangidi et al., SIGCOMM 2024", Signal::kCredit),
 };
 

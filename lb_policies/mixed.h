@@ -27,12 +27,14 @@ class Mixed final : public LoadBalancer {
     int64_t buffer = kMaxBuffer;
   };
   static constexpr auto kParams = [] {
-    constexpr auto bitmap =
-        MovedParams<&Config::bitmap, std::size(Bitmap::kParams), Bitmap::kParams>();
-    std::array<ParamSpec, bitmap.size() + 1> all{};
-    for (size_t i = 0; i < bitmap.size(); ++i) all[i] = bitmap[i];
-    all.back() = Param<&Config::buffer>("buffer", 1, kMaxBuffer, "good paths remembered",
-                                        "ours; uet-htsim: all");
+    std::array<ParamSpec, std::size(Bitmap::kParams) + 1> all{};
+    size_t n = 0;
+    for (const ParamSpec& row :
+         MovedParams<&Config::bitmap, std::size(Bitmap::kParams), Bitmap::kParams>()) {
+      all[n++] = row;
+    }
+    all[n] = Param<&Config::buffer>("buffer", 1, kMaxBuffer, "good paths remembered",
+                                    "ours; uet-htsim: all");
     return all;
   }();
   static constexpr CounterSpec kCounters[] = {

@@ -25,16 +25,18 @@ class SizeGated final : public LoadBalancer {
     typename Long::Config of_long{};
   };
   static constexpr auto kParams = [] {
-    constexpr auto of_short =
-        MovedParams<&Config::of_short, std::size(Short::kParams), Short::kParams>();
-    constexpr auto of_long =
-        MovedParams<&Config::of_long, std::size(Long::kParams), Long::kParams>();
-    std::array<ParamSpec, 1 + of_short.size() + of_long.size()> all{};
+    constexpr size_t kShort = std::size(Short::kParams);
+    constexpr size_t kLong = std::size(Long::kParams);
+    std::array<ParamSpec, 1 + kShort + kLong> all{};
     size_t n = 0;
     all[n++] = Param<&Config::below>("below", 0, 1e12, "bytes from which a message is long; 0: BDP",
                                      "ours");
-    for (const ParamSpec& row : of_short) all[n++] = row;
-    for (const ParamSpec& row : of_long) all[n++] = row;
+    for (const ParamSpec& row : MovedParams<&Config::of_short, kShort, Short::kParams>()) {
+      all[n++] = row;
+    }
+    for (const ParamSpec& row : MovedParams<&Config::of_long, kLong, Long::kParams>()) {
+      all[n++] = row;
+    }
     return all;
   }();
   static constexpr CounterSpec kCounters[] = {{"short_packets", "packets of short messages"},

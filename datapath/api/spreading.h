@@ -106,8 +106,8 @@ constexpr bool kNoUnits = [] {
   return false;
 }();
 template <class T>
-using Spreading =
-    std::conditional_t<kNoUnits<T>, std::type_identity<T>, std::type_identity<Spread<T>>>::type;
+using Spreading = typename std::conditional_t<kNoUnits<T>, std::type_identity<T>,
+                                              std::type_identity<Spread<T>>>::type;
 
 template <class T>
 constexpr Reordering Reorders(const ConfigBlob& blob, Reordering most) {

@@ -47,20 +47,20 @@ void PrintNamed(const char* title, std::span<const Named> entries) {
 
 void PrintCc() {
   std::printf("cc: congestion-control algorithms\n");
-  std::printf("  %-12s %-42s %s\n", "name", "what it does", "signals it needs");
+  std::printf("  %-13s %-43s %s\n", "name", "what it does", "signals it needs");
   for (const CcEntry& e : AllCc()) {
-    std::printf("  %-12s %-42s %s\n", e.name, e.summary, SignalNames(e.needs).c_str());
+    std::printf("  %-13s %-43s %s\n", e.name, e.summary, SignalNames(e.needs).c_str());
   }
 }
 
 void PrintLb() {
   std::printf("lb: load-balancing policies\n");
-  std::printf("  %-12s %-42s %-9s %s\n", "name", "what it does", "reorders", "signals it needs");
+  std::printf("  %-13s %-43s %-9s %s\n", "name", "what it does", "reorders", "signals it needs");
   for (const LbEntry& e : AllLb()) {
     const char* reorders = ReorderingOf(e, e.defaults()) == Reordering::kNever    ? "never"
                            : ReorderingOf(e, e.defaults()) == Reordering::kRarely ? "rarely"
                                                                                   : "always";
-    std::printf("  %-12s %-42s %-9s %s\n", e.name, e.summary, reorders,
+    std::printf("  %-13s %-43s %-9s %s\n", e.name, e.summary, reorders,
                 SignalNames(e.needs).c_str());
   }
 }

@@ -37,8 +37,9 @@ class EndpointFuzzer {
   std::unique_ptr<Endpoint> Make(int side) {
     EndpointConfig c = PipeConfig(&binding_);
     c.address = Pipe::AddressOf(side);
-    c.credit = FindCc("rccc")->receiver_half;
-    c.credit_config = FindCc("rccc")->defaults();
+    const CcEntry& driven = binding_.cc->receiver_half != nullptr ? *binding_.cc : *FindCc("rccc");
+    c.credit = driven.receiver_half;
+    c.credit_config = driven.defaults();
     c.connections_max = 4;
     c.tx_messages_max = c.rx_messages_max = 16;
     c.completions_max = 64;
