@@ -317,11 +317,12 @@ void Packets() {
 
 void Algorithms() {
   for (const CcEntry& cc : AllCc()) {
-    Bench bench(Bind(cc.name, "reps"), 4);
+    const char* policy = cc.one_path_because == nullptr ? "reps" : "ecmp";
+    Bench bench(Bind(cc.name, policy), 4);
     if (cc.receiver_half != nullptr) continue;  // its receiver half paces grants to the line rate
     bench.OpenAll(1);
     const uint32_t nowhere = *bench[1].RegisterRegion(nullptr, 1ull << 40);
-    const std::string what = std::string("the same packet with ") + cc.name + " over reps";
+    const std::string what = std::string("the same packet with ") + cc.name + " over " + policy;
     Print(what.c_str(), bench.Stream(nullptr, 64 * 4096, nowhere, 16).ns_a_packet, "ns", "");
   }
 }

@@ -16,9 +16,11 @@ namespace weir {
 class EndpointFuzzer {
  public:
   explicit EndpointFuzzer(std::span<const uint8_t> input) : input_(input) {
-    const uint8_t choice = input_.Number<uint8_t>();
-    binding_ = Bind(AllCc()[choice % AllCc().size()].name,
-                    AllLb()[choice / 8 % AllLb().size()].name, 1 + choice / 64);
+    const CcEntry& cc = AllCc()[input_.Number<uint8_t>() % AllCc().size()];
+    const LbEntry& lb = AllLb()[input_.Number<uint8_t>() % AllLb().size()];
+    const uint32_t paths = 1 + input_.Number<uint8_t>() % 8;
+    binding_ = Bind(cc.name, lb.name, paths);
+    if (binding_.mismatch() != nullptr) binding_ = Bind(cc.name, "ecmp", paths);
     other_ = Bind("dctcp", "reps", 3);
     for (const int side : {0, 1}) ends_[side] = Make(side);
     id_[0] = *ends_[0]->Connect(now_, Pipe::AddressOf(1), binding_);

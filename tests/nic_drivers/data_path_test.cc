@@ -76,7 +76,8 @@ TEST_P(DataPathTest, NeitherAllocatesNorLocksNorCallsTheKernel) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers call the kernel themselves";
 #endif
-  Binding binding{.cc = GetParam(), .lb = FindLb("reps")};
+  const bool one_path = GetParam()->one_path_because != nullptr;
+  Binding binding{.cc = GetParam(), .lb = FindLb(one_path ? "ecmp" : "reps")};
   binding.cc_config = binding.cc->defaults();
   binding.lb_config = binding.lb->defaults();
   DeviceOptions options[2];

@@ -108,10 +108,11 @@ std::pair<std::string, std::string> KindOf(const std::string& pair) {
   // it again: one path, or all 64 in turn, of which no transfer here needs more than one pass.
   const bool one_path = lb == "ecmp" || lb == "plb" || lb == "prr" || lb == "qp_scaling";
   const bool in_turn = lb == "oblivious" || lb == "bitmap" || lb == "ev_set";
-  // No receiver falls behind here; and one path is its own median.
+  // No receiver falls behind here; one path is its own median, and the window of NSCC follows marks
+  // and trims before it follows delays.
   if (cc == "falcon") cc = "swift";
   if ((one_path || lb == "pinned") && cc == "mswift") cc = "swift";
-  if ((one_path || lb == "pinned") && cc == "mnscc") cc = "nscc";
+  if (cc == "mnscc") cc = "nscc";
   if (one_path) lb = "one path";
   if (in_turn) lb = "in turn";
   return {cc, lb};

@@ -98,8 +98,8 @@ inline SwitchConfig DrawSwitches(Rng& rng, Bytes mtu) {
   return s;
 }
 
-// Any algorithm and policy that the network has the signals for, and the endpoints the receiver
-// half.
+// Any algorithm and policy that go together, that the network has the signals for, and the
+// endpoints the receiver half.
 inline Binding DrawBinding(Rng& rng, Signals signals, const CreditEntry& credit) {
   Binding b;
   const auto other_half = [&] {
@@ -108,9 +108,10 @@ inline Binding DrawBinding(Rng& rng, Signals signals, const CreditEntry& credit)
   do {
     b.cc = &AllCc()[rng.Below(static_cast<uint32_t>(AllCc().size()))];
     b.lb = &AllLb()[rng.Below(static_cast<uint32_t>(AllLb().size()))];
-  } while (!(b.cc->needs | b.lb->needs).Without(signals).empty() || other_half());
-  b.cc_config = b.cc->defaults();
-  b.lb_config = b.lb->defaults();
+    b.cc_config = b.cc->defaults();
+    b.lb_config = b.lb->defaults();
+  } while (!(b.cc->needs | b.lb->needs).Without(signals).empty() || other_half() ||
+           b.mismatch() != nullptr);
   b.paths = rng.Chance(0.2) ? 1 : 1 + rng.Below(64);
   return b;
 }
