@@ -1,7 +1,9 @@
 // weir list: what there is to choose from.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cc_algos/registry.h"
 #include "lb_policies/registry.h"
@@ -40,29 +42,48 @@ std::string SignalNames(Signals signals) {
   return out.empty() ? "-" : out;
 }
 
-void PrintNamed(const char* title, std::span<const Named> entries) {
+using Rows = std::vector<std::vector<std::string>>;
+
+// Columns as wide as their widest cell, all to the left.
+void PrintRows(const char* title, const Rows& rows) {
+  std::vector<size_t> width;
+  for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()), 0);
+    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
   std::printf("%s\n", title);
-  for (const Named& entry : entries) std::printf("  %-18s %s\n", entry.name, entry.summary);
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool last = i + 1 == row.size();
+      line += " " + row[i] + std::string(last ? 0 : width[i] - row[i].size() + 1, ' ');
+    }
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+void PrintNamed(const char* title, std::span<const Named> entries) {
+  Rows rows;
+  for (const Named& entry : entries) rows.push_back({entry.name, entry.summary});
+  PrintRows(title, rows);
 }
 
 void PrintCc() {
-  std::printf("cc: congestion-control algorithms\n");
-  std::printf("  %-13s %-43s %s\n", "name", "what it does", "signals it needs");
-  for (const CcEntry& e : AllCc()) {
-    std::printf("  %-13s %-43s %s\n", e.name, e.summary, SignalNames(e.needs).c_str());
-  }
+  Rows rows = {{"name", "what it does", "signals it needs"}};
+  for (const CcEntry& e : AllCc()) rows.push_back({e.name, e.summary, SignalNames(e.needs)});
+  PrintRows("cc: congestion-control algorithms", rows);
 }
 
 void PrintLb() {
-  std::printf("lb: load-balancing policies\n");
-  std::printf("  %-13s %-43s %-9s %s\n", "name", "what it does", "reorders", "signals it needs");
+  Rows rows = {{"name", "what it does", "reorders", "signals it needs"}};
   for (const LbEntry& e : AllLb()) {
-    const char* reorders = ReorderingOf(e, e.defaults()) == Reordering::kNever    ? "never"
-                           : ReorderingOf(e, e.defaults()) == Reordering::kRarely ? "rarely"
-                                                                                  : "always";
-    std::printf("  %-13s %-43s %-9s %s\n", e.name, e.summary, reorders,
-                SignalNames(e.needs).c_str());
+    const Reordering reordering = ReorderingOf(e, e.defaults());
+    const char* reorders = reordering == Reordering::kNever    ? "never"
+                           : reordering == Reordering::kRarely ? "rarely"
+                                                               : "always";
+    rows.push_back({e.name, e.summary, reorders, SignalNames(e.needs)});
   }
+  PrintRows("lb: load-balancing policies", rows);
 }
 
 }  // namespace
