@@ -22,6 +22,7 @@ TEST(EcmpTest, PathsAreDrawnUniformly) {
 }
 
 // T-ECMP-2: uniform placement of 16 on 16; busy tends to 1 - 1/e.
+// LB-19.1
 TEST(EcmpTest, SixteenFlowsOnSixteenLinksCollide) {
   constexpr int kSeeds = 1000;
   double sum_of_max = 0;

@@ -87,6 +87,7 @@ TYPED_TEST(SprayTest, NamedLinksAreLoadedEqually) {
 }
 
 // T-SPRAY-3: a small pool on hashed links is not uniform, however regular its use.
+// LB-19.3
 TYPED_TEST(SprayTest, APoolOf256OnThirtyTwoHashedLinksLoadsTheWorstByFourFifthsMore) {
   constexpr int kSeeds = 200;
   double sum = 0;

@@ -50,6 +50,7 @@ TEST(EcmpScenario, AConnectionKeepsItsPathUntilTheRouteChanges) {
 // T-ECMP-4: three tiers, four ways up from the leaf, and four more from each of the switches there:
 // sixteen paths. With one hash everywhere all that reached a switch by its i-th link takes the i-th
 // again: four paths.
+// LB-19.8
 TEST(EcmpScenario, EqualHashesInTwoTiersLoseMostPaths) {
   for (const bool same_seed : {false, true}) {
     NetworkSpec spec{.topology = FatTree({.pods = 2,

@@ -73,6 +73,7 @@ TEST_P(EveryLbScenario, AFlappingLinkDoesNotStopTraffic) {
 
 // Section 19 item 11: half of the ways back are dead. A policy that keeps to one path has one for
 // its control packets, too, and leaves it when the peer repeats itself.
+// T-PRR-2
 TEST_P(EveryLbScenario, ADeadAcknowledgementPathEndsNoConnection) {
   for (const NodeId first : {4u, 5u}) {
     Network net(Spec());

@@ -123,6 +123,7 @@ TEST(RepsScenario, APathOfATenthIsDownToItsShareWithinTenRtts) {
 }
 
 // An incast marks at the last hop, which says nothing about paths: there marking must be off.
+// LB-19.9
 TEST(RepsScenario, MarksOfTheLastHopWouldDiscardAllPaths) {
   double recycled[2] = {};
   const CcEntry nscc = AckEachPacket("nscc");
