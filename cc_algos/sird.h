@@ -2,9 +2,9 @@
 // much as that sender and the way to it can use.
 //
 //   credit outstanding to all senders <= `budget`;  to one <= min(bucket A, bucket B)
-//   bucket A follows the sender's mark: it holds more credit, of all receivers, than
-//   `sender_threshold` bucket B follows ECN marks of the fabric;  each, once per bucket of bytes
-//   that arrived:
+//   bucket A follows the sender's mark: it holds more credit than `sender_threshold`, of all its
+//   receivers together;  bucket B follows the ECN marks of the fabric
+//   each, once per bucket of bytes that arrived:
 //     alpha  <- (1 - g) alpha + g F,  F = marked bytes / bytes
 //     bucket <- bucket (1 - alpha / 2)  if F > 0, else bucket + MTU;  in [MTU, 1 BDP]
 //   next grant: one MTU, to the sender with the least demand (`srpt`) or in turn (`fair`)
