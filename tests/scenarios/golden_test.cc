@@ -70,16 +70,27 @@ RunResult RunPair(const Experiment& experiment, const CcEntry& cc, const LbEntry
   return RunArm(experiment, arm, seed);
 }
 
+// Sanitizers make a run tens of times slower; then each 7th pair is run, so that every algorithm
+// and every policy has its turns.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kEachPair = 7;
+#else
+constexpr int kEachPair = 1;
+#endif
+
 TEST(GoldenScenario, EveryPairOfAlgorithmAndPolicyRepeatsItsTrace) {
   const bool update = std::getenv("WEIR_UPDATE_GOLDEN") != nullptr;
   const Experiment experiment = GoldenExperiment();
   const std::map<std::string, std::string> recorded = ReadDigests();
   std::map<std::string, std::string> now;
+  int pairs = 0;
   for (const CcEntry& cc : AllCc()) {
     for (const LbEntry& lb : AllLb()) {
       if (Bind(cc, {}, lb.name).mismatch() != nullptr) continue;
+      const std::string name = absl::StrFormat("%s/%s", cc.name, lb.name);
+      now[name] = "";
+      if (pairs++ % kEachPair != 0 && !update) continue;
       const RunResult run = RunPair(experiment, cc, lb, 1);
-      const std::string& name = run.arm;
       EXPECT_TRUE(run.finished) << name;
       EXPECT_TRUE(run.breaches.empty()) << name << ": " << run.breaches[0];
       now[name] = absl::StrFormat("%016x", run.digest);
