@@ -16,7 +16,6 @@ constexpr double kBdp = 150'000;
 // Packets as small as in the model: 1024 bytes of payload.
 constexpr uint16_t kSmall = 1024;
 constexpr Bytes kSmallWire{kSmall + DataOverhead(false, InBand::kTelemetry)};
-constexpr double kPacket = static_cast<double>(kSmallWire.count());
 constexpr Duration kDelay = (kRtt - (kSmallWire / kRate + kAckWire / kRate) * 2) / 4;
 
 const CcEntry& kPowerTcp = *FindCc("powertcp");
