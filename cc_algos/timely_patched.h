@@ -17,7 +17,7 @@
 // Departure: t_low and t_high are multiples of base RTT, because 50 us and 500 us are hundreds of
 // kilobytes of queue on a fast, short fabric.
 // Departure: a loss takes `loss_cut` of the rate once a round, and so does each time-out. The
-// source is made for networks without losses. Departure: one BDP in flight at most. Without a
+// source is made for networks without losses. Departure: 1.5 BDPs in flight at most. Without a
 // window the rates of a line-rate start fall only when tens of BDPs are queued, and then too far.
 // Departure: after four idle base RTTs there is no gradient until two new samples have come.
 #pragma once
