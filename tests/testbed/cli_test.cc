@@ -147,6 +147,15 @@ TEST(CliTest, ATransferThatCannotFinishIsAFailureNotASilence) {
   EXPECT_THAT(outcome.text, HasSubstr("did not finish within the time limit"));
 }
 
+TEST(CliTest, SprayingAnAlgorithmOfOnePathIsRefusedAndMessagesOnAPathAreNot) {
+  const std::string hpcc = kSmall + "--set fabric.telemetry=true --cc hpcc --lb oblivious ";
+  const Outcome refused = Weir(hpcc);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.text, HasSubstr("hpcc does not go with oblivious, because it compares"));
+  const Outcome together = Weir(hpcc + "--set arms.0.lb_params.unit=message");
+  EXPECT_EQ(together.exit_code, 0) << together.text;
+}
+
 TEST(CliTest, ALeagueOfAllAlgorithmsHasTheBaselineAndSaysWhoIsLeftOut) {
   const std::string small =
       "--quiet --topology leaf_spine --set fabric.leaves=2 --set fabric.hosts_per_leaf=4 "
