@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "datapath/signal_names.h"
 
 namespace weir {
 namespace {
@@ -13,16 +14,6 @@ uint32_t RoundUpToPowerOfTwo(uint32_t n) {
   uint32_t power = 1;
   while (power < n) power *= 2;
   return power;
-}
-
-std::string MissingSignals(Signals missing) {
-  std::string names;
-  for (const Signal s : kAllSignals) {
-    if (!missing.Has(s)) continue;
-    if (!names.empty()) names += ", ";
-    names += Name(s);
-  }
-  return names;
 }
 
 absl::Status CheckConfig(const EndpointConfig& config) {
@@ -147,7 +138,7 @@ absl::Status Endpoint::CheckBinding(const char* what, const Binding& binding) co
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s: %s with %s needs %s, which this port does not supply; choose another algorithm or "
       "enable it in the network",
-      what, binding.cc->name, binding.lb->name, MissingSignals(missing)));
+      what, binding.cc->name, binding.lb->name, SignalNames(missing)));
 }
 
 absl::StatusOr<WireId> Endpoint::Connect(Time now, const NetAddress& remote,

@@ -14,22 +14,6 @@ namespace {
 
 constexpr size_t kSeedsLeast = 3;
 
-std::string MissingNames(const Signals& missing) {
-  std::string names;
-  for (const Signal s : kAllSignals) {
-    if (missing.Has(s)) names += (names.empty() ? "" : ", ") + std::string(Name(s));
-  }
-  return names;
-}
-
-// Empty: the arm can play on a fabric that gives `have`.
-std::string WhyNot(const Arm& arm, Signals have) {
-  if (arm.binding.mismatch() != nullptr) return arm.binding.mismatch();
-  const Signals missing = (arm.binding.cc->needs | arm.binding.lb->needs).Without(have);
-  if (missing.empty()) return "";
-  return MissingNames(missing) + " is missing in this fabric";
-}
-
 // Every policy of the registry, with the algorithm of the first arm.
 void EnrolPolicies(Experiment& experiment) {
   const Arm sample = experiment.arms.front();
@@ -53,19 +37,16 @@ void EnrolAlgorithms(Experiment& experiment, bool all_policies) {
       arm.binding.cc = &cc;
       arm.binding.cc_config = cc.defaults();
       experiment.arms.push_back(arm);
-      if (!all_policies && WhyNot(arm, SignalsOf(experiment.fabric)).empty()) break;
+      if (!all_policies && WhyUnfit(arm.binding, experiment.fabric).empty()) break;
     }
   }
 }
 
 // Takes out what cannot play on this fabric, and says so.
 void LeaveOutUnfit(Experiment& experiment) {
-  const Signals have = SignalsOf(experiment.fabric);
   std::erase_if(experiment.arms, [&](const Arm& arm) {
-    const std::string why = WhyNot(arm, have);
-    if (!why.empty()) {
-      std::fprintf(stderr, "left out: %s, because %s\n", arm.name.c_str(), why.c_str());
-    }
+    const std::string why = WhyUnfit(arm.binding, experiment.fabric);
+    if (!why.empty()) std::fprintf(stderr, "left out: %s\n", why.c_str());
     return !why.empty();
   });
 }

@@ -1,13 +1,14 @@
 // weir list: what there is to choose from.
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cc_algos/registry.h"
+#include "datapath/signal_names.h"
 #include "lb_policies/registry.h"
 #include "testbed/cli/commands.h"
+#include "testbed/experiment/report_text.h"
 
 namespace weir {
 namespace {
@@ -32,56 +33,32 @@ constexpr Named kTopologies[] = {
     {"FILE.topo", "a topology file of htsim's kind"},
 };
 
-std::string SignalNames(Signals signals) {
-  std::string out;
-  for (const Signal s : kAllSignals) {
-    if (!signals.Has(s)) continue;
-    if (!out.empty()) out += ", ";
-    out += Name(s);
-  }
-  return out.empty() ? "-" : out;
-}
+std::string Needs(Signals signals) { return signals.empty() ? "-" : SignalNames(signals); }
 
-using Rows = std::vector<std::vector<std::string>>;
-
-// Columns as wide as their widest cell, all to the left.
-void PrintRows(const char* title, const Rows& rows) {
-  std::vector<size_t> width;
-  for (const auto& row : rows) {
-    width.resize(std::max(width.size(), row.size()), 0);
-    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  std::printf("%s\n", title);
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      const bool last = i + 1 == row.size();
-      line += " " + row[i] + std::string(last ? 0 : width[i] - row[i].size() + 1, ' ');
-    }
-    std::printf("%s\n", line.c_str());
-  }
+void PrintRows(const char* title, const std::vector<TextRow>& rows) {
+  std::printf("%s\n%s", title, AlignRows(rows, Alignment::kLeft).c_str());
 }
 
 void PrintNamed(const char* title, std::span<const Named> entries) {
-  Rows rows;
-  for (const Named& entry : entries) rows.push_back({entry.name, entry.summary});
+  std::vector<TextRow> rows;
+  for (const Named& entry : entries) rows.push_back({"", entry.name, entry.summary});
   PrintRows(title, rows);
 }
 
 void PrintCc() {
-  Rows rows = {{"name", "what it does", "signals it needs"}};
-  for (const CcEntry& e : AllCc()) rows.push_back({e.name, e.summary, SignalNames(e.needs)});
+  std::vector<TextRow> rows = {{"", "name", "what it does", "signals it needs"}};
+  for (const CcEntry& e : AllCc()) rows.push_back({"", e.name, e.summary, Needs(e.needs)});
   PrintRows("cc: congestion-control algorithms", rows);
 }
 
 void PrintLb() {
-  Rows rows = {{"name", "what it does", "reorders", "signals it needs"}};
+  std::vector<TextRow> rows = {{"", "name", "what it does", "reorders", "signals it needs"}};
   for (const LbEntry& e : AllLb()) {
     const Reordering reordering = ReorderingOf(e, e.defaults());
     const char* reorders = reordering == Reordering::kNever    ? "never"
                            : reordering == Reordering::kRarely ? "rarely"
                                                                : "always";
-    rows.push_back({e.name, e.summary, reorders, SignalNames(e.needs)});
+    rows.push_back({"", e.name, e.summary, reorders, Needs(e.needs)});
   }
   PrintRows("lb: load-balancing policies", rows);
 }

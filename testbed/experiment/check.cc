@@ -2,6 +2,7 @@
 #include <set>
 
 #include "absl/strings/str_format.h"
+#include "datapath/signal_names.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/homes.h"
 #include "testbed/loopback/time_scale.h"
@@ -31,6 +32,22 @@ Signals SignalsOf(const FabricSpec& fabric) {
   if (fabric.switches.path_load) signals = signals | Signal::kPathLoad;
   if (fabric.switches.trimming) signals = signals | Signal::kTrimNotice;
   return signals;
+}
+
+std::string WhyUnfit(const Binding& binding, const FabricSpec& fabric) {
+  if (const char* why = binding.mismatch(); why != nullptr) {
+    return absl::StrFormat(
+        "%s does not go with %s, because %s; choose a policy that keeps to a path, or a larger "
+        "unit "
+        "of spreading",
+        binding.cc->name, binding.lb->name, why);
+  }
+  const Signals missing = (binding.cc->needs | binding.lb->needs).Without(SignalsOf(fabric));
+  if (missing.empty()) return "";
+  return absl::StrFormat(
+      "%s with %s needs %s, which this fabric does not give; set marking, telemetry or trimming in "
+      "[fabric], or choose another algorithm",
+      binding.cc->name, binding.lb->name, SignalNames(missing));
 }
 
 namespace {
@@ -77,23 +94,9 @@ absl::Status CheckExperiment(const Experiment& e) {
                         "home = \"virtual\"",
                         HostsThatTalk(e), kLoopbackHostsMax));
   }
-  const Signals have = SignalsOf(e.fabric);
   for (const Arm& arm : e.arms) {
-    if (const char* why = arm.binding.mismatch(); why != nullptr) {
-      return fail(
-          absl::StrFormat("arm \"%s\": %s does not go with %s, because %s; choose a policy that "
-                          "keeps to a path, or "
-                          "a larger unit of spreading",
-                          arm.name, arm.binding.cc->name, arm.binding.lb->name, why));
-    }
-    const Signals missing = (arm.binding.cc->needs | arm.binding.lb->needs).Without(have);
-    for (const Signal s : kAllSignals) {
-      if (!missing.Has(s)) continue;
-      return fail(absl::StrFormat(
-          "arm \"%s\": %s with %s needs %s, which this fabric does not give; set marking, "
-          "telemetry, path_load or trimming in [fabric], or choose another algorithm",
-          arm.name, arm.binding.cc->name, arm.binding.lb->name, Name(s)));
-    }
+    const std::string why = WhyUnfit(arm.binding, e.fabric);
+    if (!why.empty()) return fail(absl::StrFormat("arm \"%s\": %s", arm.name, why));
   }
   return absl::OkStatus();
 }

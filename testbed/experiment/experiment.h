@@ -93,5 +93,7 @@ absl::Status CheckExperiment(const Experiment& experiment);
 
 // The signals that the fabric of an experiment supplies.
 Signals SignalsOf(const FabricSpec& fabric);
+// Why an arm cannot run there; empty: it can.
+std::string WhyUnfit(const Binding& binding, const FabricSpec& fabric);
 
 }  // namespace weir

@@ -7,7 +7,7 @@
 
 namespace weir {
 
-std::string AlignRows(const std::vector<TextRow>& rows) {
+std::string AlignRows(const std::vector<TextRow>& rows, Alignment alignment) {
   std::vector<size_t> width;
   for (const TextRow& row : rows) {
     width.resize(std::max(width.size(), row.size()), 0);
@@ -17,7 +17,8 @@ std::string AlignRows(const std::vector<TextRow>& rows) {
   for (const TextRow& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string pad(width[i] - row[i].size(), ' ');
-      out += i == 0 ? row[i] + pad : "  " + pad + row[i];
+      if (i > 0) out += "  ";
+      out += i == 0 || alignment == Alignment::kLeft ? row[i] + pad : pad + row[i];
     }
     out.erase(out.find_last_not_of(' ') + 1);
     out += '\n';

@@ -7,8 +7,10 @@
 namespace weir {
 
 using TextRow = std::vector<std::string>;
-// Columns as wide as their widest cell; the first to the left, the others to the right.
-std::string AlignRows(const std::vector<TextRow>& rows);
+// Of all columns but the first, which is always to the left.
+enum class Alignment { kLeft, kRight };
+// Columns as wide as their widest cell.
+std::string AlignRows(const std::vector<TextRow>& rows, Alignment alignment = Alignment::kRight);
 
 // Three or four digits and a fitting unit.
 std::string PrettyNanos(double ns);

@@ -163,7 +163,7 @@ TEST(CliTest, ALeagueOfAllAlgorithmsHasTheBaselineAndSaysWhoIsLeftOut) {
   const Outcome all =
       Weir("league --cc all " + small + "--lb oblivious --set fabric.marking=false");
   EXPECT_EQ(all.exit_code, 0) << all.text;
-  EXPECT_THAT(all.text, HasSubstr("left out: dctcp/oblivious, because mark echo is missing"));
+  EXPECT_THAT(all.text, HasSubstr("left out: dctcp with oblivious needs mark echo"));
   EXPECT_THAT(all.text, HasSubstr("none/oblivious"));
   EXPECT_THAT(all.text, HasSubstr("means over 3 seeds"));
   const Outcome few = Weir("league --cc nscc " + small + "--seed 1");
