@@ -45,8 +45,9 @@ std::string WhyUnfit(const Binding& binding, const FabricSpec& fabric) {
   const Signals missing = (binding.cc->needs | binding.lb->needs).Without(SignalsOf(fabric));
   if (missing.empty()) return "";
   return absl::StrFormat(
-      "%s with %s needs %s, which this fabric does not give; set marking, telemetry or trimming in "
-      "[fabric], or choose another algorithm",
+      "%s with %s needs %s, which this fabric does not give; set marking, telemetry, path_load or "
+      "trimming "
+      "in [fabric], or choose another algorithm",
       binding.cc->name, binding.lb->name, SignalNames(missing));
 }
 
