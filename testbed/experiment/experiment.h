@@ -54,6 +54,7 @@ struct TrafficSpec {
   Bytes size = Bytes(2'000'000);
   uint32_t senders = 8;   // of kIncast
   uint32_t receiver = 0;  // of kIncast
+  Duration jitter{};      // of kIncast: senders begin within this, by the seed
   uint32_t ranks = 0;     // of kRingAllReduce; 0: all hosts
   std::vector<JobSpec> jobs;
 };

@@ -96,6 +96,7 @@ void ReadTraffic(TableReader& r, TrafficSpec& out) {
     if (out.kind == TrafficKind::kIncast) {
       r.Integer("senders", 1, 1'000'000, out.senders);
       r.Integer("receiver", 0, 1'000'000, out.receiver);
+      r.Time("jitter", out.jitter);
     }
     if (out.kind == TrafficKind::kRingAllReduce) r.Integer("ranks", 2, 1'000'000, out.ranks);
   }

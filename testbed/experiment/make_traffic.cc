@@ -51,7 +51,7 @@ absl::StatusOr<Traffic> MakeTraffic(const Experiment& e, uint64_t seed) {
     case TrafficKind::kPermutation:
       return Permutation(hosts, spec.size, seed);
     case TrafficKind::kIncast:
-      return Incast(hosts, spec.senders, spec.receiver, spec.size);
+      return Incast(hosts, spec.senders, spec.receiver, spec.size, spec.jitter, seed);
     case TrafficKind::kAllToAll:
       return AllToAll(hosts, spec.size);
     case TrafficKind::kRingAllReduce:

@@ -98,6 +98,17 @@ std::string ParamsText(std::span<const ParamSpec> specs, const ConfigBlob& confi
   if (line != indent) out += line + "\n";
   return out;
 }
+
+// What an importer left out.
+std::string UnusedText(const JobSpec& job) {
+  const auto* imported = std::get_if<std::shared_ptr<const Workload>>(&job.what);
+  if (imported == nullptr) return "";
+  std::string out;
+  for (const std::string& line : (*imported)->unused) {
+    out += absl::StrFormat("            not used of %s: %s\n", (*imported)->name, line);
+  }
+  return out;
+}
 }  // namespace
 
 std::string Pretty(Duration duration) { return PrettyNanos(static_cast<double>(duration.count())); }
@@ -127,6 +138,7 @@ std::string ResultTable(const std::vector<RunResult>& results) {
     add(kDigest);
   }
   std::string out = AlignRows(rows);
+  for (const RunResult& r : results) out += OperationTable(r);
   for (const RunResult& r : results) {
     if (r.real_time.has_value() && !r.real_time->too_busy.empty()) {
       out += absl::StrFormat("TOO BUSY: %s, seed %d: %s\n", r.arm, r.seed, r.real_time->too_busy);
@@ -154,6 +166,7 @@ std::string EffectiveConfig(const Experiment& e) {
                          LastHopText(f.mark_last_hop));
   out += absl::StrFormat("home        %s\n", HomeText(e));
   out += absl::StrFormat("traffic     %s\n", TrafficText(e));
+  for (const JobSpec& job : e.traffic.jobs) out += UnusedText(job);
   out += absl::StrFormat("transport   payload %d B, IP%s, %d faults scheduled\n",
                          e.transport.payload, e.transport.v6 ? "v6" : "v4", e.faults.size());
   for (const Arm& arm : e.arms) {

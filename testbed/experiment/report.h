@@ -14,6 +14,8 @@ namespace weir {
 
 // One column a run (or an arm, with the mean over its seeds), one row a figure.
 std::string ResultTable(const std::vector<RunResult>& results);
+// Collectives by kind and size, then steps of jobs and slow ranks; empty if there are none.
+std::string OperationTable(const RunResult& result);
 // What was really run: fabric, traffic, transport and arms with every parameter in force.
 std::string EffectiveConfig(const Experiment& experiment);
 

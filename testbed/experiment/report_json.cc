@@ -36,6 +36,32 @@ nlohmann::json RealTimeJson(const RealTimeStats& s) {
           {"too_busy", s.too_busy}};
 }
 
+nlohmann::json OperationJson(const OperationResult& o) {
+  return {{"name", o.name},
+          {"size_bytes", o.size.count()},
+          {"ranks", o.ranks},
+          {"first_arrival_ns", OrNull(o.first_arrival)},
+          {"last_arrival_ns", OrNull(o.last_arrival)},
+          {"end_ns", OrNull(o.end)},
+          {"last_rank", o.last_rank},
+          {"ideal_ns", o.ideal.count()},
+          {"algbw_Bps", o.finished() ? o.algorithm_bandwidth() : 0},
+          {"busbw_Bps", o.finished() ? o.bus_bandwidth() : 0}};
+}
+nlohmann::json JobJson(const JobResult& j) {
+  nlohmann::json steps = nlohmann::json::array();
+  for (const StepResult& s : j.steps) {
+    steps.push_back({{"time_ns", OrNull(s.time)},
+                     {"compute_ns", s.compute.count()},
+                     {"exposed_ns", s.exposed.count()}});
+  }
+  nlohmann::json slow = nlohmann::json::array();
+  for (const JobResult::SlowRank& s : j.slow_ranks) {
+    slow.push_back({{"rank", s.rank}, {"lateness_ns", s.lateness.count()}});
+  }
+  return {{"name", j.name}, {"ranks", j.ranks}, {"steps", steps}, {"slow_ranks", slow}};
+}
+
 }  // namespace
 
 nlohmann::json ToJson(const RunResult& r) {
@@ -50,6 +76,10 @@ nlohmann::json ToJson(const RunResult& r) {
                          {"received_ns", OrNull(t.received)},
                          {"ideal_ns", t.ideal.count()}});
   }
+  nlohmann::json operations = nlohmann::json::array();
+  for (const OperationResult& o : r.operations) operations.push_back(OperationJson(o));
+  nlohmann::json jobs = nlohmann::json::array();
+  for (const JobResult& j : r.jobs) jobs.push_back(JobJson(j));
   const Counters& c = r.counters;
   const FabricStats& f = r.fabric;
   return {{"arm", r.arm},
@@ -107,6 +137,8 @@ nlohmann::json ToJson(const RunResult& r) {
             {"hops", f.hops}}},
           {"warnings", r.warnings},
           {"breaches", r.breaches},
+          {"operations", operations},
+          {"jobs", jobs},
           {"transfers", transfers}};
 }
 

@@ -27,11 +27,53 @@ struct TransferResult {
   bool finished() const { return sent != Duration::Max(); }
 };
 
+// One collective, or one transfer between ranks.
+struct OperationResult {
+  std::string name;  // "all_reduce"
+  Bytes size{};      // as nccl-tests counts it
+  uint32_t ranks = 0;
+  double bus_factor = 1;     // bus bandwidth over algorithm bandwidth
+  Duration first_arrival{};  // of a rank, after the beginning of traffic; Max: none came
+  Duration last_arrival{};   // Max: not all came
+  Duration end{};            // when the last rank was done; Max: not finished
+  uint32_t last_rank = 0;    // who came last
+  Duration ideal{};          // closed form, since the last arrival; 0: not known
+
+  bool finished() const { return end != Duration::Max(); }
+  // Bytes a second; since the first arrival, as a caller sees it.
+  double algorithm_bandwidth() const {
+    const double seconds = static_cast<double>((end - first_arrival).count()) * 1e-9;
+    return seconds > 0 ? static_cast<double>(size.count()) / seconds : 0;
+  }
+  double bus_bandwidth() const { return algorithm_bandwidth() * bus_factor; }
+};
+
+// One step of a job.
+struct StepResult {
+  Duration time{};     // from the last rank's end of the step before; Max: not finished
+  Duration compute{};  // a rank's mean
+  Duration exposed{};  // mean of what is left: waiting for communication
+};
+struct JobResult {
+  std::string name;
+  uint32_t ranks = 0;
+  std::vector<StepResult> steps;
+  // Ranks that come to collectives much later than the others, the slowest first, and their mean
+  // lateness after the first rank.
+  struct SlowRank {
+    uint32_t rank = 0;
+    Duration lateness{};
+  };
+  std::vector<SlowRank> slow_ranks;
+};
+
 struct RunResult {
   std::string arm;
   uint64_t seed = 0;
   bool finished = false;  // every transfer, within the time limit
   std::vector<TransferResult> transfers;
+  std::vector<OperationResult> operations;
+  std::vector<JobResult> jobs;
   Summary completion;          // ns, of sent - start
   Summary slowdown;            // completion / ideal
   Duration makespan{};         // first start to last end

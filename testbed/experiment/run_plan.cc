@@ -17,9 +17,11 @@ constexpr uint64_t kPagesMax = 1u << 20;
 RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
     : experiment_(experiment),
       arm_(arm),
+      urgent_(arm.binding),
       seed_(seed),
       traffic_(*MakeTraffic(experiment, seed)),
       loads_(std::max(traffic_.hosts, experiment.fabric.topology.hosts)) {
+  urgent_.urgent = true;
   MeasureRoundTrips();
   switches_ = Switches();
   for (const TrafficConnection& c : traffic_.connections) {

@@ -19,6 +19,10 @@ class RunPlan {
 
   const Experiment& experiment() const { return experiment_; }
   const Arm& arm() const { return arm_; }
+  // The arm's binding for a connection.
+  const Binding& BindingFor(const TrafficConnection& connection) const {
+    return connection.urgent ? urgent_ : arm_.binding;
+  }
   uint64_t seed() const { return seed_; }
   const Traffic& traffic() const { return traffic_; }
   // The longest round trip between hosts that talk, from which all depths follow.
@@ -50,6 +54,7 @@ class RunPlan {
 
   const Experiment& experiment_;
   const Arm& arm_;
+  Binding urgent_;
   uint64_t seed_;
   Traffic traffic_;
   Rate host_rate_{};

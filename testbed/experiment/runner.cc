@@ -13,6 +13,7 @@
 #include "testbed/experiment/home.h"
 #include "testbed/experiment/homes.h"
 #include "testbed/experiment/measure.h"
+#include "testbed/experiment/measure_operations.h"
 #include "testbed/experiment/run_plan.h"
 #include "testbed/fabric/host_address.h"
 #include "testbed/traffic/runs.h"
@@ -95,7 +96,7 @@ class Run {
     const Time limit = home_->now() + kOpenLimit;
     for (uint32_t i = 0; i < traffic_.connections.size(); ++i) {
       const TrafficConnection& c = traffic_.connections[i];
-      const absl::StatusOr<WireId> id = home_->Connect(c.from, c.to, plan_.arm().binding);
+      const absl::StatusOr<WireId> id = home_->Connect(c.from, c.to, plan_.BindingFor(c));
       if (!id.ok()) {
         result_.warnings.emplace_back(id.status().message());
         return false;
@@ -276,6 +277,7 @@ class Run {
     result_.breaches = CheckBooks(*home_, traffic_, ids_, done);
     result_.ideal = plan_.IdealMakespan();
     MeasureCompletions(result_);
+    MeasureOperations(traffic_, fired_at_, result_);
     MeasureFabric(home_->fabric(), result_);
   }
 
