@@ -6,6 +6,13 @@ execute_process(COMMAND git describe --always --dirty --tags
 if(failed OR NOT revision)
   set(revision unknown)
 endif()
+# Two changed trees of one revision are not the same program.
+if(revision MATCHES "-dirty$")
+  execute_process(COMMAND sh -c "{ git diff HEAD; git ls-files -z -o --exclude-standard |
+    xargs -0 -r sha1sum; } | sha1sum | cut -c 1-12"
+    WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE changes OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(APPEND revision "-${changes}")
+endif()
 set(text "#pragma once
 #define WEIR_REVISION \"${revision}\"
 #define WEIR_BUILD \"${BUILD}\"

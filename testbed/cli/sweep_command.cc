@@ -77,14 +77,27 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
-// What the worker does with one number.
-std::string RunOne(const Sweep& sweep, SweepStore& store, uint32_t number) {
-  if (number >= sweep.runs().size()) return "there is no such run; its file has changed meanwhile";
-  const SweepRun& run = sweep.runs()[number];
+// What the worker does with one run.
+std::string RunOne(const Sweep& sweep, SweepStore& store, const SweepRun& run) {
   const absl::StatusOr<Experiment> experiment = sweep.ExperimentAt(run.point);
   if (!experiment.ok()) return std::string(experiment.status().message());
+  if (run.arm >= experiment->arms.size() || RunId(*experiment, run.arm, run.seed) != run.id) {
+    return "its file has changed since the sweep began; start the sweep again";
+  }
   const absl::Status put = store.Put(run, RunArm(*experiment, experiment->arms[run.arm], run.seed));
   return put.ok() ? "" : std::string(put.message());
+}
+
+int Work(const SweepOptions& o) {
+  const absl::StatusOr<Sweep> sweep = Sweep::Open(o.file, o.sets);
+  if (!sweep.ok()) return Fail(sweep.status(), kExitUsage);
+  SweepStore store(o.out);
+  const absl::StatusOr<std::vector<SweepRun>> runs = store.ReadPlan();
+  if (!runs.ok()) return Fail(runs.status(), kExitUsage);
+  ServeAsWorker([&](uint32_t run) {
+    return run < runs->size() ? RunOne(*sweep, store, (*runs)[run]) : "there is no such run";
+  });
+  return kExitOk;
 }
 
 // A line that is written over on a terminal, and now and then without one.
@@ -126,6 +139,7 @@ std::vector<std::string> WorkerCommand(const SweepOptions& o) {
 }
 
 int RunSweep(const SweepOptions& o) {
+  if (o.worker) return Work(o);
   absl::StatusOr<Shard> shard = Shard{};
   if (!o.shard.empty()) shard = ParseShard(o.shard);
   if (o.slurm) shard = ShardFromSlurm();
@@ -133,10 +147,6 @@ int RunSweep(const SweepOptions& o) {
   const absl::StatusOr<Sweep> sweep = Sweep::Load(o.file, o.sets);
   if (!sweep.ok()) return Fail(sweep.status(), kExitUsage);
   SweepStore store(o.out);
-  if (o.worker) {
-    ServeAsWorker([&](uint32_t run) { return RunOne(*sweep, store, run); });
-    return kExitOk;
-  }
   uint32_t jobs = o.jobs == 0 ? UsableCores() : o.jobs;
   if (sweep->home() == HomeKind::kLoopback) {
     if (o.jobs > 1) {

@@ -8,7 +8,8 @@
 
 namespace weir {
 
-// Of the source: `git describe --always --dirty` when it was built, else "unknown".
+// Of the source when it was built: `git describe --always --dirty`, then a hash of what was changed
+// if something was; "unknown" outside of git.
 const char* Revision();
 
 struct Fingerprint {

@@ -3,12 +3,41 @@
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 #include "testbed/experiment/load_parts.h"
 
 namespace weir {
 namespace {
+
+// Large traces are read once, however many experiments name them.
+std::string FileHash(const std::string& path) {
+  static std::map<std::string, std::string> known;
+  std::error_code none;
+  const auto changed = std::filesystem::last_write_time(path, none).time_since_epoch().count();
+  std::string& hash = known[path + " " + std::to_string(changed) + " " +
+                            std::to_string(std::filesystem::file_size(path, none))];
+  if (hash.empty()) {
+    const absl::StatusOr<std::string> content = ReadFile(path);
+    hash = content.ok() ? ContentHash(*content) : "unreadable";
+  }
+  return hash;
+}
+
+// Of the names and contents of all files in it.
+std::string FolderHash(const std::string& path) {
+  std::map<std::string, std::string> files;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, none)) {
+    if (!entry.is_regular_file(none)) continue;
+    const std::string name = std::filesystem::relative(entry.path(), path, none).string();
+    files[name] = FileHash(entry.path().string());
+  }
+  std::string all;
+  for (const auto& [name, hash] : files) all += name + " " + hash + "\n";
+  return ContentHash(all);
+}
 
 class Flattener {
  public:
@@ -31,11 +60,15 @@ class Flattener {
 
  private:
   void AddContent(const std::string& path, const std::string& name) {
-    std::error_code none;
+    const bool file_key = path == "file" || path.ends_with(".file");
+    if (name.empty() || (!file_key && name.find_first_of("./") == std::string::npos)) return;
     const std::string at = PathFrom(file_, name);
-    if (name.empty() || !std::filesystem::is_regular_file(at, none)) return;
-    const absl::StatusOr<std::string> content = ReadFile(at);
-    if (content.ok()) given_.push_back({path + "#", ContentHash(*content)});
+    std::error_code none;
+    if (std::filesystem::is_regular_file(at, none)) {
+      given_.push_back({path + "#", FileHash(at)});
+    } else if (std::filesystem::is_directory(at, none) && file_key) {
+      given_.push_back({path + "#", FolderHash(at)});
+    }
   }
 
   const std::string& file_;

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/fingerprint.h"
+#include "testbed/experiment/load_parts.h"
 #include "testbed/experiment/report.h"
 
 namespace weir {
@@ -39,7 +40,10 @@ bool WriteAll(int fd, const std::string& text) {
 }  // namespace
 
 absl::Status WriteAtomically(const std::string& path, const std::string& text) {
-  const std::string temporary = absl::StrFormat("%s.%d%s", path, getpid(), kTemporary);
+  // Processes of other hosts may write beside us.
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  const std::string temporary = absl::StrFormat("%s.%s.%d%s", path, host, getpid(), kTemporary);
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return Failed(temporary, "written");
   const bool whole = WriteAll(fd, text);
@@ -68,6 +72,22 @@ absl::Status SweepStore::Prepare(const Sweep& sweep, bool alone) {
     }
   }
   return WriteAtomically(PlanPath(), PlanJson(sweep).dump(1) + "\n");
+}
+
+absl::StatusOr<std::vector<SweepRun>> SweepStore::ReadPlan() const {
+  const absl::StatusOr<std::string> text = ReadFile(PlanPath());
+  if (!text.ok()) return text.status();
+  std::vector<SweepRun> runs;
+  try {
+    const nlohmann::json plan = nlohmann::json::parse(*text);
+    for (const nlohmann::json& r : plan.at("runs")) {
+      runs.push_back({r.at("id"), r.at("point"), r.at("arm"), r.at("seed")});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s is no plan of a sweep (%s); run `weir sweep` again", PlanPath(), error.what()));
+  }
+  return runs;
 }
 
 bool SweepStore::Has(const std::string& id) const { return fs::exists(RunPath(id)); }

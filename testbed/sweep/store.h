@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,6 +22,8 @@ class SweepStore {
 
   // Makes the folder, writes the plan, and clears what killed writers left if nobody else writes.
   absl::Status Prepare(const Sweep& sweep, bool alone);
+  // The runs of the plan that Prepare wrote.
+  absl::StatusOr<std::vector<SweepRun>> ReadPlan() const;
   bool Has(const std::string& id) const;
   // What the run gave, and beside it what it cost on this machine.
   absl::Status Put(const SweepRun& run, const RunResult& result);

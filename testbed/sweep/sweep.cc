@@ -81,7 +81,7 @@ absl::Status Sweep::ReadFactors(const toml::table& table,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Sweep> Sweep::Load(const std::string& path,
+absl::StatusOr<Sweep> Sweep::Open(const std::string& path,
                                   const std::vector<std::string>& overrides) {
   Sweep sweep;
   sweep.file_ = path;
@@ -98,7 +98,14 @@ absl::StatusOr<Sweep> Sweep::Load(const std::string& path,
     table->erase("sweep");
   }
   sweep.base_ = *std::move(table);
-  if (absl::Status s = sweep.PlanRuns(); !s.ok()) return s;
+  return sweep;
+}
+
+absl::StatusOr<Sweep> Sweep::Load(const std::string& path,
+                                  const std::vector<std::string>& overrides) {
+  absl::StatusOr<Sweep> sweep = Open(path, overrides);
+  if (!sweep.ok()) return sweep;
+  if (absl::Status s = sweep->PlanRuns(); !s.ok()) return s;
   return sweep;
 }
 

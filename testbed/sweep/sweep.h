@@ -27,7 +27,10 @@ struct SweepRun {
 
 class Sweep {
  public:
-  // Works out all points and refuses the sweep if one of them is no experiment.
+  // Reads the file. ExperimentAt works, runs() is empty.
+  static absl::StatusOr<Sweep> Open(const std::string& path,
+                                    const std::vector<std::string>& overrides);
+  // Also works out all points, and refuses the sweep if one of them is no experiment.
   static absl::StatusOr<Sweep> Load(const std::string& path,
                                     const std::vector<std::string>& overrides);
 

@@ -126,9 +126,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"OneArm", "ab --cc nscc --lb reps --set run.seeds=5", "has one arm"},
         Refusal{"TooFewSeeds", "ab --cc nscc,none", "too few"},
         Refusal{"SeedsWithoutGrowth", "ab --cc nscc,none --max-seeds 50", "--until-decided"},
-        Refusal{"SampleFlow", "run --set run.sample_every=1us --set run.sample_flow=3",
+        Refusal{"SampleFlow", "run --cc nscc --set run.sample_every=1us --set run.sample_flow=3-",
                 "must be FROM-TO"},
-        Refusal{"SampleFlowAlone", "run --set run.sample_flow=3-4", "without sample_every"},
+        Refusal{"SampleFlowAlone", "run --cc nscc --set run.sample_flow=3-4", "without sample_every"},
         Refusal{"NoSubcommand", "", "subcommand is required"}),
     [](const testing::TestParamInfo<Refusal>& test) { return std::string(test.param.name); });
 

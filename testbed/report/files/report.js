@@ -41,7 +41,11 @@
     const options = {
       width: box.clientWidth, height: 260,
       cursor: {points: {size: 6}},
-      scales: {x: {time: false, distr: chart.xLog ? 3 : 1}},
+      scales: {
+        x: {time: false, distr: chart.xLog ? 3 : 1},
+        // From zero, but where points are to be told apart.
+        y: chart.points ? {} : {range: (u, low, high) => [0, high > 0 ? 1.05 * high : 1]},
+      },
       axes: [axis(chart.xLabel, chart.xUnit, [chart.data[0]], 2),
              axis(chart.yLabel, chart.yUnit, chart.data.slice(1), 3)],
       series: [{label: chart.xLabel, value: (u, v) => text(chart.xUnit, v)}].concat(
