@@ -15,6 +15,14 @@ std::string ClassOf(const std::string& word) {
   return "plain";
 }
 
+// Numbers stay with their percent sign.
+std::string Unbroken(std::string html) {
+  for (size_t at = 0; (at = html.find(" %", at)) != std::string::npos;) {
+    html.replace(at, 1, "&nbsp;");
+  }
+  return html;
+}
+
 const char* WordOf(const AbResult& ab, const AbDifference& d) {
   if (WordFor(ab, d.arm) == kNoVerdict) return "not judged";
   return d.better() ? "better" : d.worse() ? "worse" : "no difference shown";
@@ -69,7 +77,8 @@ std::string VerdictCards(const AbResult& ab) {
     out += absl::StrFormat(
         "<div class=\"verdict %s\"><span class=\"arm\">%s</span> <span class=\"dim\">against "
         "%s</span><b>%s</b><p>%s</p></div>\n",
-        ClassOf(v.word), Escaped(v.arm), Escaped(ab.baseline), Escaped(v.word), Escaped(v.text));
+        ClassOf(v.word), Escaped(v.arm), Escaped(ab.baseline), Escaped(v.word),
+        Unbroken(Escaped(v.text)));
   }
   return out + "</div>\n";
 }

@@ -55,8 +55,8 @@ constexpr ArmFigure kFigures[] = {
      [](const RunResult& r) { return static_cast<double>(r.makespan.count()); }},
     {"/ ideal", "",
      [](const RunResult& r) { return r.ideal > Duration(0) ? Ratio(r.makespan, r.ideal) : 0; }},
-    {"median", "ns", [](const RunResult& r) { return r.completion.median; }},
-    {"p99", "ns", [](const RunResult& r) { return r.completion.p99; }},
+    {"mean", "ns", [](const RunResult& r) { return r.completion.mean; }},
+    {"p99", "ns", nullptr},  // of all transfers together
     {"goodput", "bps", [](const RunResult& r) { return r.goodput_bps; }},
     {"fairness", "", [](const RunResult& r) { return r.fairness; }},
     {"sent again", "packets",
@@ -65,27 +65,39 @@ constexpr ArmFigure kFigures[] = {
      [](const RunResult& r) { return static_cast<double>(r.queue_peak.count()); }},
 };
 
+double MeanOver(const std::vector<const RunResult*>& runs, double (*of)(const RunResult&)) {
+  std::vector<double> values;
+  for (const RunResult* r : runs) values.push_back(of(*r));
+  return MeanInterval(values).mean;
+}
+
+double PooledP99(const std::vector<const RunResult*>& runs) {
+  std::vector<double> values;
+  for (const RunResult* r : runs) {
+    for (const TransferResult& t : r->transfers) {
+      if (t.finished()) values.push_back(static_cast<double>((t.sent - t.start).count()));
+    }
+  }
+  return Summarize(values).p99;
+}
+
 std::string ArmTable(const Experiment& e, const std::vector<RunResult>& results) {
   std::vector<HtmlRow> rows;
   HtmlRow head{TextCell("arm"), NumberCell("finished")};
   for (const ArmFigure& figure : kFigures) head.push_back(NumberCell(figure.name));
   rows.push_back(head);
   for (const Arm& arm : e.arms) {
-    HtmlRow row{HeadCell(arm.name)};
-    size_t runs = 0;
-    size_t finished = 0;
+    std::vector<const RunResult*> runs;
     for (const RunResult& r : results) {
-      if (r.arm != arm.name) continue;
-      ++runs;
-      finished += r.finished ? 1 : 0;
+      if (r.arm == arm.name) runs.push_back(&r);
     }
-    row.push_back(NumberCell(absl::StrFormat("%d of %d runs", finished, runs)));
+    const auto finished =
+        std::ranges::count_if(runs, [](const RunResult* r) { return r->finished; });
+    HtmlRow row{HeadCell(arm.name),
+                NumberCell(absl::StrFormat("%d of %d runs", finished, runs.size()))};
     for (const ArmFigure& figure : kFigures) {
-      std::vector<double> values;
-      for (const RunResult& r : results) {
-        if (r.arm == arm.name) values.push_back(figure.of(r));
-      }
-      row.push_back(NumberCell(PrettyIn(figure.unit, MeanInterval(values).mean)));
+      const double value = figure.of == nullptr ? PooledP99(runs) : MeanOver(runs, figure.of);
+      row.push_back(NumberCell(PrettyIn(figure.unit, value)));
     }
     rows.push_back(row);
   }
@@ -135,7 +147,8 @@ std::string HtmlReport(const Experiment& e, const std::vector<RunResult>& result
   }
   page.Heading("Results");
   page.Add(ArmTable(e, results));
-  if (e.seeds.size() > 1) page.Add("<p class=\"note\">Means over the seeds.</p>\n");
+  if (e.seeds.size() > 1)
+    page.Add("<p class=\"note\">Means over the seeds; p99 of the transfers of all seeds.</p>\n");
   page.Charts(CompletionCharts(results));
   if (ab != nullptr) {
     page.Heading("Differences to " + ab->baseline);
