@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "absl/strings/str_format.h"
-#include "build_facts.h"
+#include "testbed/generated/build_facts.h"
 
 namespace weir {
 namespace {

@@ -110,7 +110,9 @@ absl::StatusOr<StoredResult> ReadResult(const std::string& path) {
   };
   const Json json = Json::parse(*text, nullptr, false);
   if (!json.is_object()) return fail("is not JSON; name a file that --json or `weir merge` wrote");
-  const std::string schema = json.value("schema", "");
+  const auto found = json.find("schema");
+  const std::string schema =
+      found != json.end() && found->is_string() ? found->get<std::string>() : "(none)";
   const bool sweep = schema == "weir.sweep/1";
   if (schema != "weir.result/1" && !sweep) {
     return fail(

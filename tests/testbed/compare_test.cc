@@ -120,6 +120,9 @@ TEST_F(CompareTest, BadInputIsNamedWithItsRemedy) {
   json["results"][0].erase("makespan_ns");
   Write(base, json);
   refused(base + " " + other, "makespan_ns");
+  json["schema"] = 7;
+  Write(base, json);
+  refused(base + " " + other, "has the schema \"(none)\"");
   json["schema"] = "weir.perf/1";
   Write(base, json);
   refused(base + " " + other, "weir.result/1 or weir.sweep/1 is wanted");

@@ -193,6 +193,22 @@ TEST(SweepTest, KilledAndResumedItGivesTheSameBytesAsOneThatWasNot) {
   EXPECT_EQ(whole, Merged(folder, out));
 }
 
+TEST(SweepTest, ADamagedRunIsNamedWithWhatToDo) {
+  const Folder folder("damaged");
+  const std::string file = folder.Write("s.toml", kSmall);
+  const std::string out = folder / "out";
+  ASSERT_EQ(Weir("sweep " + file + " --out " + out).exit_code, 0);
+  const fs::path victim = *fs::directory_iterator(out + "/runs");
+  fs::resize_file(victim, fs::file_size(victim) / 2);
+  const Outcome merge = Weir("merge " + out + " --out " + (folder / "m.json"));
+  EXPECT_EQ(merge.exit_code, 2);
+  EXPECT_THAT(merge.text, HasSubstr(victim.string()));
+  EXPECT_THAT(merge.text, HasSubstr("remove it and run the sweep again"));
+  std::ofstream(out + "/plan.json") << "{";
+  EXPECT_THAT(Weir("merge " + out + " --out " + (folder / "m.json")).text,
+              HasSubstr("is no plan of a sweep"));
+}
+
 TEST(SweepTest, ShardsMergeIntoTheSameBytesInAnyOrder) {
   const Folder folder("shards");
   const std::string file = folder.Write("s.toml", kSmall + "[sweep]\nfabric.spines = [2, 4]\n");
