@@ -40,7 +40,7 @@ int Run(const RunOptions& options) {
     std::printf("%s\n", EffectiveConfig(*experiment).c_str());
   const std::vector<RunResult> results = RunAll(*experiment, options.quiet);
   if (!json_only) std::printf("%s", TextOf(options.format, results).c_str());
-  const int written = WriteJson(options, *experiment, results, nullptr);
+  const int written = WriteOutputs(options, *experiment, results, nullptr);
   return written != kExitOk ? written : ExitCodeOf(results);
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "datapath/sender.h"
+#include "testbed/experiment/samples.h"
 #include "testbed/fabric/fabric.h"
 #include "testbed/fabric/faults.h"
 #include "testbed/fabric/topology.h"
@@ -71,6 +72,15 @@ struct TransportSpec {
 struct Arm {
   std::string name;
   Binding binding{};
+  // Other than 0: other random choices of switches and policies, on the same traffic. Two arms that
+  // differ in nothing else make an A/A experiment.
+  uint64_t salt = 0;
+};
+
+// One key of the experiment's file, or an override: "fabric.rate" and "'100Gbps'".
+struct GivenValue {
+  std::string key{};
+  std::string value{};
 };
 
 enum class HomeKind : uint8_t { kVirtual, kLoopback };
@@ -86,6 +96,8 @@ struct Experiment {
   std::vector<uint64_t> seeds{1};
   Duration time_limit = Seconds(1);  // of the experiment's time after the start of traffic
   HomeKind home = HomeKind::kVirtual;
+  std::vector<GivenValue> given{};  // see given.h
+  SampleSpec samples{};
   double time_scale = 0;  // of the loopback testbed; 0: chosen for the machine
 };
 

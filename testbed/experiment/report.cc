@@ -180,34 +180,4 @@ std::string EffectiveConfig(const Experiment& e) {
   return out;
 }
 
-std::string AbTable(const AbResult& ab) {
-  std::vector<TextRow> rows;
-  rows.push_back({"", ab.baseline, "other", "difference", "95 % interval", "verdict"});
-  std::string arm;
-  for (const AbDifference& d : ab.differences) {
-    if (d.arm != arm) {
-      arm = d.arm;
-      rows.push_back({arm});
-    }
-    const PairedDifference& p = d.difference;
-    const bool better = d.lower_is_better ? p.difference < 0 : p.difference > 0;
-    rows.push_back({"  " + d.metric, PrettyIn(d.unit, p.mean_a), PrettyIn(d.unit, p.mean_b),
-                    absl::StrFormat("%+.2f %%", 100 * d.relative),
-                    PrettyIn(d.unit, p.low) + " .. " + PrettyIn(d.unit, p.high),
-                    ab.too_busy > 0 ? "not judged"
-                    : !p.shown      ? "no difference shown"
-                    : better        ? "better"
-                                    : "worse"});
-  }
-  std::string out =
-      AlignRows(rows) + absl::StrFormat("paired over %d seeds; differences are to %s\n",
-                                        ab.seeds.size(), ab.baseline);
-  if (ab.too_busy > 0) {
-    out += absl::StrFormat(
-        "no arm is called better: in %d runs the machine was too busy; see the warnings\n",
-        ab.too_busy);
-  }
-  return out;
-}
-
 }  // namespace weir

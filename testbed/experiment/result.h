@@ -9,6 +9,7 @@
 #include "datapath/api/units.h"
 #include "datapath/counters.h"
 #include "testbed/experiment/real_time.h"
+#include "testbed/experiment/samples.h"
 #include "testbed/experiment/statistics.h"
 #include "testbed/fabric/fabric.h"
 
@@ -68,14 +69,14 @@ struct JobResult {
 };
 
 struct RunResult {
-  std::string arm;
+  std::string arm{};
   uint64_t seed = 0;
   bool finished = false;  // every transfer, within the time limit
-  std::vector<TransferResult> transfers;
-  std::vector<OperationResult> operations;
-  std::vector<JobResult> jobs;
-  Summary completion;          // ns, of sent - start
-  Summary slowdown;            // completion / ideal
+  std::vector<TransferResult> transfers{};
+  std::vector<OperationResult> operations{};
+  std::vector<JobResult> jobs{};
+  Summary completion{};        // ns, of sent - start
+  Summary slowdown{};          // completion / ideal
   Duration makespan{};         // first start to last end
   Duration ideal{};            // of the makespan
   double goodput_bps = 0;      // payload of finished transfers over the makespan
@@ -85,16 +86,17 @@ struct RunResult {
   Bytes queue_peak{};          // of a switch output
   Duration base_rtt{};
   Bytes bdp{};
-  Counters counters;
-  FabricStats fabric;
+  Counters counters{};
+  FabricStats fabric{};
   uint64_t pauses = 0;
   Duration paused{};
   uint64_t events = 0;
-  double cpu_seconds = 0;                  // of this machine; not part of the digest
-  uint64_t digest = 0;                     // 0 in real time, which does not repeat to the bit
-  std::optional<RealTimeStats> real_time;  // in the loopback testbed
-  std::vector<std::string> warnings;
-  std::vector<std::string> breaches;  // conservation laws that did not hold; must be empty
+  double cpu_seconds = 0;                    // of this machine; not part of the digest
+  uint64_t digest = 0;                       // 0 in real time, which does not repeat to the bit
+  std::optional<RealTimeStats> real_time{};  // in the loopback testbed
+  std::optional<Samples> samples{};          // if the experiment asks for them
+  std::vector<std::string> warnings{};
+  std::vector<std::string> breaches{};  // conservation laws that did not hold; must be empty
 };
 
 }  // namespace weir

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "datapath/api/rng.h"
 #include "datapath/endpoint.h"
 #include "testbed/experiment/experiment.h"
 
@@ -24,6 +25,8 @@ class RunPlan {
     return connection.urgent ? urgent_ : arm_.binding;
   }
   uint64_t seed() const { return seed_; }
+  // Of everything but the traffic.
+  uint64_t home_seed() const { return arm_.salt == 0 ? seed_ : seed_ ^ Mix64(arm_.salt); }
   const Traffic& traffic() const { return traffic_; }
   // The longest round trip between hosts that talk, from which all depths follow.
   Duration base_rtt() const { return base_rtt_; }

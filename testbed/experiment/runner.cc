@@ -267,6 +267,7 @@ class Run {
     result_.digest = home_->digest().value_or(0);
     result_.events = home_->events();
     result_.real_time = home_->real_time();
+    result_.samples = home_->samples();
     if (result_.real_time.has_value()) {
       result_.real_time->too_busy = JudgeRealTime(*result_.real_time, result_.base_rtt);
     }

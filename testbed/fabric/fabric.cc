@@ -240,6 +240,23 @@ void Fabric::Serve(Time now, LinkId link) {
   }
 }
 
+Bytes Fabric::LeftSince(Time now, LinkId link) const {
+  const Port& port = ports_[link];
+  const Time free_at = port.wire.free_at();
+  if (port.paused || !port.up || now <= free_at) return Bytes(0);
+  return std::min(queued(link), port.wire.rate() * (now - free_at));
+}
+
+uint64_t Fabric::BytesOutAt(Time now, LinkId link) const {
+  const Port& port = ports_[link];
+  const Time free_at = port.wire.free_at();
+  // Of a packet in service, bytes_out has all.
+  const Bytes coming = free_at > now ? port.wire.rate() * (free_at - now) : Bytes(0);
+  const auto out = static_cast<int64_t>(port.stats.bytes_out);
+  return static_cast<uint64_t>(
+      std::max<int64_t>(0, out - coming.count() + LeftSince(now, link).count()));
+}
+
 void Fabric::Start(Time at, LinkId link, PacketId id) {
   Port& port = ports_[link];
   Packet& packet = packets_[id];

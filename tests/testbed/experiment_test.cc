@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "testbed/experiment/ab.h"
 #include "testbed/experiment/homes.h"
 #include "testbed/experiment/load_parts.h"
 #include "testbed/experiment/runner.h"
@@ -128,20 +127,6 @@ TEST(RunnerTest, BothAddressFamiliesCarryTheSameTraffic) {
   EXPECT_TRUE(four.finished);
   EXPECT_TRUE(six.finished);
   EXPECT_NE(four.digest, six.digest);
-}
-
-TEST(AbTest, APlantedDifferenceIsShownWithItsSign) {
-  Experiment e = Parse(kFabric + "[traffic]\nsize = \"200kB\"\n[run]\nseeds = 5\n" + kArm +
-                       "[[arms]]\nname = \"half\"\ncc = \"none\"\nlb = \"reps\"\n"
-                       "cc_params = { window = \"50kB\" }\n");  // about half a BDP
-  std::vector<RunResult> results;
-  for (const uint64_t seed : e.seeds) {
-    for (const Arm& arm : e.arms) results.push_back(RunArm(e, arm, seed));
-  }
-  const AbResult ab = CompareArms(e, results);
-  ASSERT_EQ(ab.differences.front().metric, "last completion");
-  EXPECT_TRUE(ab.differences.front().difference.shown);
-  EXPECT_GT(ab.differences.front().difference.low, 0);  // slower
 }
 
 }  // namespace
