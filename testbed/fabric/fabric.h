@@ -202,7 +202,7 @@ class Fabric {
   void MeasureLoad(Time at, Port& port) const;
   void Drop(PacketId id, uint64_t& counter);
   bool ShouldMark(const Port& port, Bytes queue);
-  Bytes QueueLimit(NodeId node) const;
+  Bytes QueueLimit(const Port& port) const;
   void HoldInput(Time now, const Packet& packet);
   void FreeInput(Time now, const Packet& packet);
   Bytes PauseAbove(NodeId node) const;

@@ -47,8 +47,12 @@ void ExpectSound(const Workload& w) {
   for (const WorkOp& op : w.ops) {
     ASSERT_LT(op.rank, w.ranks);
     for (const uint32_t before : op.after) ASSERT_LT(before, w.ops.size());
-    if (op.kind == WorkOp::Kind::kCollective) ASSERT_LT(op.call, w.calls.size());
-    if (op.kind == WorkOp::Kind::kSend) ASSERT_LT(op.peer, w.ranks);
+    if (op.kind == WorkOp::Kind::kCollective) {
+      ASSERT_LT(op.call, w.calls.size());
+    }
+    if (op.kind == WorkOp::Kind::kSend) {
+      ASSERT_LT(op.peer, w.ranks);
+    }
   }
 }
 
@@ -263,6 +267,10 @@ TEST_P(Damaged, FilesDoNoHarm) {
     (void)ImportRequests(file.path());
   }
 }
+std::string NameOfDamaged(const testing::TestParamInfo<const char*>& info) {
+  const std::string path(info.param);
+  return path.substr(0, path.find('/')) + std::to_string(info.index);
+}
 INSTANTIATE_TEST_SUITE_P(
     Import, Damaged,
     testing::Values("goal/binary_tree_32.goal", "chakra/pytorch_et_1.0.2-chakra.0.0.4.tgz",
@@ -272,11 +280,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "simai/G13B-M1-C01_GPT13B_megatron_tp8_pp1_mbs1_A100.txt",
                     "param/dlrm_kineto_8rank.tar.gz",
                     "inference/mooncake_conversation_trace_first1500.jsonl.gz"),
-    [](const auto& info) {
-      std::string name(info.param);
-      name = name.substr(0, name.find('/'));
-      return name + std::to_string(info.index);
-    });
+    NameOfDamaged);
 
 }  // namespace
 }  // namespace weir
