@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,9 +70,19 @@ struct TransportSpec {
   int retries_max = 8;
 };
 
-struct Arm {
-  std::string name;
+// Another algorithm and policy for some connections of an arm. What is not said matches all.
+struct ArmRule {
+  std::string name{};
+  std::optional<Distance> distance{};
+  Bytes size_min{};  // of the largest message of the connection
+  Bytes size_max = Bytes::Max();
   Binding binding{};
+};
+
+struct Arm {
+  std::string name{};
+  Binding binding{};
+  std::vector<ArmRule> rules{};  // the first that matches a connection decides
   // Other than 0: other random choices of switches and policies, on the same traffic. Two arms that
   // differ in nothing else make an A/A experiment.
   uint64_t salt = 0;

@@ -16,11 +16,35 @@ namespace {
 
 constexpr double kTimeScaleMin = 1e-6;
 
+void ReadRule(TableReader& r, size_t number, ArmRule& out) {
+  int distance = 0;
+  r.Choice("distance", {"any", "leaf", "pod", "fabric"}, distance);
+  if (distance > 0) out.distance = static_cast<Distance>(distance - 1);
+  r.Size("size_min", out.size_min);
+  r.Size("size_max", out.size_max);
+  if (out.size_max < out.size_min) r.FailKey("size_max", "is below size_min");
+  ReadBinding(r, out.binding);
+  out.name = absl::StrFormat("rule %d", number);
+  r.String("name", out.name);
+  r.Finish();
+  if (!out.distance.has_value() && out.size_min <= Bytes(0) && out.size_max == Bytes::Max()) {
+    r.Fail(nullptr, "a rule needs distance, size_min or size_max; what the rest has is the arm's");
+  }
+}
+
 void ReadArm(TableReader& r, Arm& out) {
   ReadBinding(r, out.binding);
   out.name = std::string(out.binding.cc->name) + "/" + out.binding.lb->name;
   r.String("name", out.name);
   r.Integer("salt", 0, 1'000'000'000, out.salt);
+  if (const toml::array* rules = r.Array("rules"); rules != nullptr) {
+    for (const toml::node& node : *rules) {
+      if (!node.is_table()) return r.Fail(&node, "write [[arms.rules]]");
+      TableReader rule(*node.as_table(), "arms.rules", r.file(), r.status());
+      ArmRule& added = out.rules.emplace_back();
+      ReadRule(rule, out.rules.size(), added);
+    }
+  }
   r.Finish();
 }
 

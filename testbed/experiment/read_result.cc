@@ -34,6 +34,30 @@ TransferResult TransferOf(const Json& json) {
           .ideal = DurationOf(json.at("ideal_ns"))};
 }
 
+OperationResult OperationOf(const Json& json) {
+  OperationResult o{.name = json.at("name"),
+                    .size = Bytes(json.at("size_bytes").get<int64_t>()),
+                    .ranks = json.at("ranks"),
+                    .first_arrival = DurationOf(json.at("first_arrival_ns")),
+                    .last_arrival = DurationOf(json.at("last_arrival_ns")),
+                    .end = DurationOf(json.at("end_ns")),
+                    .last_rank = json.at("last_rank"),
+                    .ideal = DurationOf(json.at("ideal_ns"))};
+  const double algorithm = json.at("algbw_Bps");
+  if (algorithm > 0) o.bus_factor = json.at("busbw_Bps").get<double>() / algorithm;
+  return o;
+}
+
+JobResult JobOf(const Json& json) {
+  JobResult job{.name = json.at("name"), .ranks = json.at("ranks"), .steps = {}, .slow_ranks = {}};
+  for (const Json& s : json.at("steps")) {
+    job.steps.push_back({.time = DurationOf(s.at("time_ns")),
+                         .compute = DurationOf(s.at("compute_ns")),
+                         .exposed = DurationOf(s.at("exposed_ns"))});
+  }
+  return job;
+}
+
 void ReadCounts(const Json& json, RunResult& r) {
   const Json& c = json.at("counters");
   c.at("data_packets_sent").get_to(r.counters.data_packets_sent);
@@ -79,6 +103,8 @@ RunResult RunOf(const Json& json) {
   ReadCounts(json, r);
   json.at("warnings").get_to(r.warnings);
   json.at("breaches").get_to(r.breaches);
+  for (const Json& o : json.at("operations")) r.operations.push_back(OperationOf(o));
+  for (const Json& j : json.at("jobs")) r.jobs.push_back(JobOf(j));
   for (const Json& t : json.at("transfers")) r.transfers.push_back(TransferOf(t));
   return r;
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
+#include "testbed/experiment/arm_rules.h"
 #include "testbed/experiment/report_parts.h"
 #include "testbed/experiment/report_text.h"
 
@@ -109,6 +110,16 @@ std::string UnusedText(const JobSpec& job) {
   }
   return out;
 }
+
+// "connections by rule: near 12, no rule 4".
+std::string RulesText(const RunResult& r) {
+  std::string out = "connections by rule:";
+  for (const RuleUse& use : r.rules) {
+    out +=
+        absl::StrFormat("%s %s %d", &use == r.rules.data() ? "" : ",", use.rule, use.connections);
+  }
+  return out;
+}
 }  // namespace
 
 std::string Pretty(Duration duration) { return PrettyNanos(static_cast<double>(duration.count())); }
@@ -140,6 +151,7 @@ std::string ResultTable(const std::vector<RunResult>& results) {
   std::string out = AlignRows(rows);
   for (const RunResult& r : results) out += OperationTable(r);
   for (const RunResult& r : results) {
+    if (!r.rules.empty()) out += absl::StrFormat("%s, seed %d: %s\n", r.arm, r.seed, RulesText(r));
     if (r.real_time.has_value() && !r.real_time->too_busy.empty()) {
       out += absl::StrFormat("TOO BUSY: %s, seed %d: %s\n", r.arm, r.seed, r.real_time->too_busy);
     }
@@ -175,6 +187,13 @@ std::string EffectiveConfig(const Experiment& e) {
                            b.lb->name, b.paths);
     out += ParamsText(b.cc->params, b.cc_config, b.cc->defaults());
     out += ParamsText(b.lb->params, b.lb_config, b.lb->defaults());
+    for (const ArmRule& rule : arm.rules) {
+      const Binding& other = rule.binding;
+      out += absl::StrFormat("            %s (%s): %s over %s, %d paths\n", rule.name,
+                             RuleText(rule), other.cc->name, other.lb->name, other.paths);
+      out += ParamsText(other.cc->params, other.cc_config, other.cc->defaults());
+      out += ParamsText(other.lb->params, other.lb_config, other.lb->defaults());
+    }
   }
   out += "            (* differs from the default; what a 0 stands for: `weir show cc NAME`)\n";
   return out;

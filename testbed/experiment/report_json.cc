@@ -1,6 +1,7 @@
 // Results for programs.
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
+#include "testbed/experiment/arm_rules.h"
 #include "testbed/experiment/fingerprint.h"
 #include "testbed/experiment/report.h"
 #include "testbed/experiment/report_parts.h"
@@ -162,6 +163,9 @@ nlohmann::json ToJson(const RunResult& r) {
       {"operations", operations},
       {"jobs", jobs},
       {"transfers", transfers}};
+  for (const RuleUse& use : r.rules) {
+    out["rules"].push_back({{"rule", use.rule}, {"connections", use.connections}});
+  }
   if (r.samples.has_value()) out["samples"] = SamplesJson(*r.samples);
   return out;
 }
@@ -170,11 +174,22 @@ nlohmann::json ToJson(const Experiment& e) {
   const FabricSpec& f = e.fabric;
   nlohmann::json arms = nlohmann::json::array();
   for (const Arm& arm : e.arms) {
+    nlohmann::json rules = nlohmann::json::array();
+    for (const ArmRule& rule : arm.rules) {
+      rules.push_back({{"name", rule.name},
+                       {"matches", RuleText(rule)},
+                       {"cc", rule.binding.cc->name},
+                       {"lb", rule.binding.lb->name},
+                       {"paths", rule.binding.paths},
+                       {"cc_params", ParamsJson(rule.binding.cc->params, rule.binding.cc_config)},
+                       {"lb_params", ParamsJson(rule.binding.lb->params, rule.binding.lb_config)}});
+    }
     arms.push_back({{"name", arm.name},
                     {"cc", arm.binding.cc->name},
                     {"lb", arm.binding.lb->name},
                     {"paths", arm.binding.paths},
                     {"salt", arm.salt},
+                    {"rules", rules},
                     {"cc_params", ParamsJson(arm.binding.cc->params, arm.binding.cc_config)},
                     {"lb_params", ParamsJson(arm.binding.lb->params, arm.binding.lb_config)}});
   }

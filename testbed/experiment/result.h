@@ -30,8 +30,8 @@ struct TransferResult {
 
 // One collective, or one transfer between ranks.
 struct OperationResult {
-  std::string name;  // "all_reduce"
-  Bytes size{};      // as nccl-tests counts it
+  std::string name{};  // "all_reduce"
+  Bytes size{};        // as nccl-tests counts it
   uint32_t ranks = 0;
   double bus_factor = 1;     // bus bandwidth over algorithm bandwidth
   Duration first_arrival{};  // of a rank, after the beginning of traffic; Max: none came
@@ -56,20 +56,27 @@ struct StepResult {
   Duration exposed{};  // mean of what is left: waiting for communication
 };
 struct JobResult {
-  std::string name;
+  std::string name{};
   uint32_t ranks = 0;
-  std::vector<StepResult> steps;
+  std::vector<StepResult> steps{};
   // Ranks that come to collectives much later than the others, the slowest first, and their mean
   // lateness after the first rank.
   struct SlowRank {
     uint32_t rank = 0;
     Duration lateness{};
   };
-  std::vector<SlowRank> slow_ranks;
+  std::vector<SlowRank> slow_ranks{};
+};
+
+// How many connections of an arm one of its rules decided.
+struct RuleUse {
+  std::string rule{};
+  uint32_t connections = 0;
 };
 
 struct RunResult {
   std::string arm{};
+  std::vector<RuleUse> rules{};  // if the arm has any
   uint64_t seed = 0;
   bool finished = false;  // every transfer, within the time limit
   std::vector<TransferResult> transfers{};

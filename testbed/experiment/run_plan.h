@@ -10,6 +10,7 @@
 #include "datapath/api/rng.h"
 #include "datapath/endpoint.h"
 #include "testbed/experiment/experiment.h"
+#include "testbed/experiment/result.h"
 
 namespace weir {
 
@@ -20,10 +21,6 @@ class RunPlan {
 
   const Experiment& experiment() const { return experiment_; }
   const Arm& arm() const { return arm_; }
-  // The arm's binding for a connection.
-  const Binding& BindingFor(const TrafficConnection& connection) const {
-    return connection.urgent ? urgent_ : arm_.binding;
-  }
   uint64_t seed() const { return seed_; }
   // Of everything but the traffic.
   uint64_t home_seed() const { return arm_.salt == 0 ? seed_ : seed_ ^ Mix64(arm_.salt); }
@@ -32,7 +29,11 @@ class RunPlan {
   Duration base_rtt() const { return base_rtt_; }
   Bytes bdp() const { return bdp_; }
   const SwitchConfig& switches() const { return switches_; }
-  // Of a full data packet, FCS included.
+  // Of a connection, by its number: its class, or the arm's rules.
+  const Binding& BindingFor(uint32_t connection) const;
+  // How many connections each rule of the arm decides; the last: none of them.
+  std::vector<RuleUse> RuleUses() const;
+  // Of a full data packet with the most headers, FCS included.
   Bytes packet_wire() const;
   Rate host_rate() const { return host_rate_; }  // of the slowest host
 
@@ -65,7 +66,8 @@ class RunPlan {
   Duration base_rtt_{};
   Bytes bdp_{};
   SwitchConfig switches_{};
-  std::vector<Load> loads_;  // by host
+  std::vector<Load> loads_;      // by host
+  std::vector<uint32_t> rules_;  // by connection; see arm_rules.h
 };
 
 }  // namespace weir

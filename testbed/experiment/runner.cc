@@ -43,6 +43,7 @@ class Run {
         sent_messages_(traffic_.connections.size()),
         fired_at_(traffic_.triggers.size(), Duration::Max()) {
     result_.arm = arm.name;
+    result_.rules = plan_.RuleUses();
     result_.seed = seed;
     result_.base_rtt = plan_.base_rtt();
     result_.bdp = plan_.bdp();
@@ -96,7 +97,7 @@ class Run {
     const Time limit = home_->now() + kOpenLimit;
     for (uint32_t i = 0; i < traffic_.connections.size(); ++i) {
       const TrafficConnection& c = traffic_.connections[i];
-      const absl::StatusOr<WireId> id = home_->Connect(c.from, c.to, plan_.BindingFor(c));
+      const absl::StatusOr<WireId> id = home_->Connect(c.from, c.to, plan_.BindingFor(i));
       if (!id.ok()) {
         result_.warnings.emplace_back(id.status().message());
         return false;

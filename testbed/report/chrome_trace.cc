@@ -52,9 +52,43 @@ class RunTrace {
     }
     std::ranges::stable_sort(order, {}, &TransferResult::start);
     for (const TransferResult* t : order) Add(*t);
+    WriteOperations();
   }
 
  private:
+  // Beside the hosts, a process for collectives: a thread a kind.
+  void WriteOperations() {
+    const int pid = first_pid_ + kHostsMax - 1;
+    std::vector<const OperationResult*> order;
+    for (const OperationResult& o : run_.operations) {
+      if (o.finished()) order.push_back(&o);
+    }
+    if (order.empty()) return;
+    std::ranges::stable_sort(order, {}, &OperationResult::first_arrival);
+    events_.push_back(Name("process_name", pid, 0, run_.arm + ": collectives"));
+    std::map<std::string, Lanes> lanes;
+    std::map<std::pair<std::string, size_t>, int> threads;
+    for (const OperationResult* o : order) {
+      const size_t lane = lanes[o->name].Take(o->first_arrival, o->end);
+      const auto [thread, fresh] =
+          threads.insert({{o->name, lane}, static_cast<int>(threads.size()) + 1});
+      if (fresh) events_.push_back(Name("thread_name", pid, thread->second, o->name));
+      events_.push_back(
+          {{"ph", "X"},
+           {"cat", "collective"},
+           {"name", o->name + " " + PrettyBytes(static_cast<double>(o->size.count()))},
+           {"pid", pid},
+           {"tid", thread->second},
+           {"ts", Micros(o->first_arrival)},
+           {"dur", Micros(o->end - o->first_arrival)},
+           {"args",
+            {{"bytes", o->size.count()},
+             {"ranks", o->ranks},
+             {"busbw_Bps", o->bus_bandwidth()},
+             {"last_rank", o->last_rank}}}});
+    }
+  }
+
   void Add(const TransferResult& t) {
     const int pid = first_pid_ + static_cast<int>(t.from);
     if (hosts_.insert(t.from).second) {

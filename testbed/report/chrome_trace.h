@@ -11,7 +11,8 @@ namespace weir {
 
 // A process a host (of each run), a thread a connection, a slice a transfer, in microseconds since
 // the start of traffic. Transfers of one connection that overlap are threads beside each other, so
-// that slices of a thread nest. Runs: the first seed of every arm. Unfinished transfers are left
+// that slices of a thread nest. Collectives have a process of
+// their own. Runs: the first seed of every arm. Unfinished transfers are left
 // out.
 nlohmann::json ChromeTrace(const std::vector<RunResult>& results);
 

@@ -16,14 +16,6 @@ constexpr size_t kPoints = 400;    // of a curve
 constexpr double kWideRange = 20;  // of values that want a logarithmic axis
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<std::string> ArmsOf(const std::vector<RunResult>& results) {
-  std::vector<std::string> arms;
-  for (const RunResult& r : results) {
-    if (std::ranges::find(arms, r.arm) == arms.end()) arms.push_back(r.arm);
-  }
-  return arms;
-}
-
 std::vector<double> SortedCompletions(const std::vector<RunResult>& results,
                                       const std::string& arm) {
   std::vector<double> values;
@@ -144,6 +136,14 @@ Chart OverTime(const std::vector<const RunResult*>& runs, Chart chart,
 }
 
 }  // namespace
+
+std::vector<std::string> ArmsOf(const std::vector<RunResult>& results) {
+  std::vector<std::string> arms;
+  for (const RunResult& r : results) {
+    if (std::ranges::find(arms, r.arm) == arms.end()) arms.push_back(r.arm);
+  }
+  return arms;
+}
 
 std::vector<Chart> CompletionCharts(const std::vector<RunResult>& results) {
   std::vector<Chart> charts{DistributionChart(results)};

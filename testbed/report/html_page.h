@@ -23,7 +23,7 @@ HtmlCell TextCell(const std::string& text);
 HtmlCell NumberCell(const std::string& text);
 HtmlCell HeadCell(const std::string& text);
 
-// A line chart. Units as in PrettyIn ("ns", "bytes", "bps"), "share" or "".
+// A line chart. Units as in PrettyIn ("ns", "bytes", "bps"), "Bps", "share" or "".
 struct Chart {
   std::string title{};
   std::string note{};  // below it

@@ -150,6 +150,12 @@ std::string HtmlReport(const Experiment& e, const std::vector<RunResult>& result
   if (e.seeds.size() > 1)
     page.Add("<p class=\"note\">Means over the seeds; p99 of the transfers of all seeds.</p>\n");
   page.Charts(CompletionCharts(results));
+  if (const std::string calls = OperationsTable(results); !calls.empty()) {
+    page.Heading("Collectives");
+    page.Add(calls);
+    const std::vector<Chart> bandwidth = BandwidthCharts(results);
+    if (!bandwidth.empty()) page.Charts(bandwidth);
+  }
   if (ab != nullptr) {
     page.Heading("Differences to " + ab->baseline);
     page.Add(DifferenceTable(*ab));

@@ -24,6 +24,11 @@ std::string VerdictCards(const AbResult& ab);
 std::string DifferenceTable(const AbResult& ab);
 // Distribution of completions, last completion by seed, and what was sampled.
 std::vector<Chart> CompletionCharts(const std::vector<RunResult>& results);
+// Collectives: a table, and a chart of bus bandwidth over size for each kind with several sizes.
+std::string OperationsTable(const std::vector<RunResult>& results);
+std::vector<Chart> BandwidthCharts(const std::vector<RunResult>& results);
+// The arms of `results` in order.
+std::vector<std::string> ArmsOf(const std::vector<RunResult>& results);
 std::vector<Chart> SampleCharts(const std::vector<RunResult>& results);
 
 }  // namespace weir

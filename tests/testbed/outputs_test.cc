@@ -86,6 +86,20 @@ TEST_F(OutputsTest, ResultsOfRunAbLeagueAndMergeFitTheSchemaAndOthersDoNot) {
   EXPECT_EQ(Misfit(ab), "");
   EXPECT_EQ(ab["results"].size(), 10u);
   EXPECT_EQ(ab["fingerprint"]["driver"], "virtual time");
+  std::ofstream(At("job.toml"))
+      << "[fabric]\nleaves = 2\nhosts_per_leaf = 4\nspines = 4\n[traffic]\n"
+         "type = \"collective\"\ncollective = \"all_reduce\"\nranks = 8\n"
+         "size = [\"64KiB\", \"256KiB\"]\n[[arms]]\ncc = \"nscc\"\nlb = \"reps\"\n"
+         "[[arms]]\ncc = \"none\"\nlb = \"reps\"\n[[arms.rules]]\nsize_max = \"1kB\"\n"
+         "cc = \"dctcp\"\nlb = \"ecmp\"\n[run]\nseeds = 5\n";
+  const Outcome collective = Weir("ab --quiet " + At("job.toml") + " --json " + At("job.json") +
+                                  " --html " + At("job.html"));
+  ASSERT_EQ(collective.exit_code, 0) << collective.text;
+  EXPECT_THAT(collective.text, HasSubstr("time of all_reduce 65.5 kB"));
+  EXPECT_EQ(Misfit(Json::parse(Content(At("job.json")))), "");
+  EXPECT_THAT(Content(At("job.html")), HasSubstr("Bus bandwidth of all_reduce"));
+  // A stored result of collectives can be compared.
+  EXPECT_EQ(Weir("compare " + At("job.json") + " " + At("job.json")).exit_code, 0);
   const std::string league = "league" + Ab("--json " + At("league.json")).substr(2);
   ASSERT_EQ(Weir(league).exit_code, 0);
   EXPECT_EQ(Misfit(Json::parse(Content(At("league.json")))), "");
@@ -206,6 +220,12 @@ TEST_F(OutputsTest, SlicesOfAThreadInTheTimeLineNestAndNoneIsLost) {
   add(500, 1500);  // overlaps the first
   add(1000, 2000);
   add(0, Duration::Max().count());  // never finished
+  r.operations.push_back({.name = "all_reduce",
+                          .size = Bytes(5000),
+                          .ranks = 8,
+                          .first_arrival = Nanos(100),
+                          .last_arrival = Nanos(200),
+                          .end = Nanos(1900)});
   const Json trace = ChromeTrace({r});
   std::map<std::pair<int, int>, double> busy_until;
   int slices = 0;
@@ -216,8 +236,8 @@ TEST_F(OutputsTest, SlicesOfAThreadInTheTimeLineNestAndNoneIsLost) {
     EXPECT_GE(e["ts"].get<double>(), until);
     until = e["ts"].get<double>() + e["dur"].get<double>();
   }
-  EXPECT_EQ(slices, 3);
-  EXPECT_EQ(busy_until.size(), 2u);  // two threads were needed
+  EXPECT_EQ(slices, 4);              // three transfers, a collective
+  EXPECT_EQ(busy_until.size(), 3u);  // two threads for transfers that overlap, and its own
 }
 
 TEST_F(OutputsTest, ATimeLineIsWrittenForTheFirstSeedOfEveryArm) {

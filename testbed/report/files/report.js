@@ -5,6 +5,7 @@
   const scales = {
     ns: [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]],
     bytes: [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]],
+    Bps: [[1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]],
     bps: [[1e12, "Tb/s"], [1e9, "Gb/s"], [1e6, "Mb/s"], [1e3, "kb/s"], [1, "b/s"]],
   };
   // The unit for numbers up to `most`.
