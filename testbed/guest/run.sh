@@ -5,7 +5,8 @@
 #
 #   --nics A,B         two NICs wired to each other; may be given again. Models: e1000e e1000
 #                      vmxnet3 virtio igb. The command finds them in $NIC0, $NIC1, ... as Weir
-#                      names them, "dpdk:0000:00:10.0"
+#                      names them, "dpdk:0000:00:10.0"; `/run/guest/link.sh 0 down` pulls the
+#                      cable of the first, `/run/guest/link.sh 0 up` puts it back
 #   --rdma             two Soft-RoCE devices, rxe0 and rxe1, at the ends of a wire
 #   --iommu yes|no     yes: NICs reach memory through it, by vfio-pci; no: by uio_pci_generic
 #   --memory MB        of the guest (1024)
@@ -21,7 +22,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 usage() {
-  sed -n '2,20s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,22s/^# \{0,1\}//p' "$0" >&2
   [ $# -eq 0 ] || printf '\n%s\n' "run.sh: $*" >&2
   exit 2
 }
@@ -77,6 +78,11 @@ image=${image##*$'\n'}
 arguments=(-nodefaults -no-user-config -display none -no-reboot -M q35 -accel tcg,thread=multi
   -cpu max -smp 1 -m "$memory" -kernel "$image/vmlinux" -initrd "$image/initrd.gz"
   -device isa-debug-exit,iobase=0x501,iosize=4 -serial stdio)
+# The second serial line is qemu's own monitor: the guest asks it to pull cables (link.sh).
+monitor() {
+  arguments+=(-chardev "socket,id=monitor,path=$1,server=on,wait=off" -mon chardev=monitor
+    -chardev "socket,id=asked,path=$1" -serial chardev:asked)
+}
 kernel="console=ttyS0 panic=-1 quiet mitigations=off nokaslr tsc=reliable"
 if [ "$iommu" = yes ]; then
   arguments+=(-device intel-iommu,intremap=on)
@@ -126,7 +132,8 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-cp "$here/guest_main.sh" "$here/rdma.sh" "$run/"
+cp "$here/guest_main.sh" "$here/link.sh" "$here/rdma.sh" "$run/"
+monitor "$run/monitor"
 : >"$run/output"
 {
   printf 'IMAGE=%q SLOTS=%q IOMMU=%q HUGE_PAGES=%q RDMA=%q\n' \
