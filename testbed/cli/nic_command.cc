@@ -67,7 +67,7 @@ struct CheckArguments {
   std::string address_a = "10.94.0.1/24", address_b = "10.94.0.2/24";
   uint32_t mtu = 0, queues = 4, frames = 1000;
   bool remove = false;
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments, only;
 };
 
 absl::StatusOr<DevicePair> OpenRings(const DeviceOptions& a, const DeviceOptions& b) {
@@ -99,6 +99,7 @@ CheckOptions OptionsOf(const CheckArguments& a) {
   options.queues = a.queues;
   options.frames = a.frames;
   options.remove = a.remove;
+  options.only = a.only;
   if (!a.link_with.empty()) {
     options.set_link = [with = a.link_with](bool up) {
       return RunCommand("--link-with", with + (up ? " up" : " down"));
@@ -201,6 +202,8 @@ void AddCheck(CLI::App& nic, int& exit_code) {
   command->add_option("--frames", a->frames, "numbered frames of each length, each way")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--only", a->only, "a check to run, instead of all; may be given again")
+      ->check(CLI::IsMember(CheckNames()));
   command->add_flag("--remove", a->remove,
                     "take A out of its slot while it works, and put it back");
   command->add_option("--after-open", a->after_open,

@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "absl/strings/str_format.h"
@@ -57,6 +58,12 @@ CheckedDevice Describe(const NicDevice& device, const std::string& name) {
 
 std::span<const CheckEntry> AllChecks() { return kAll; }
 
+std::vector<std::string> CheckNames() {
+  std::vector<std::string> names;
+  for (const CheckEntry& entry : AllChecks()) names.emplace_back(entry.name);
+  return names;
+}
+
 CheckOutcome Passed() { return {}; }
 CheckOutcome Failed(const std::string& text) {
   return {.name = "", .result = CheckResult::kFailed, .text = text};
@@ -91,6 +98,10 @@ absl::Status CheckedPair::Open(const Change& change) {
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
   plain_ = !change;
+  if (plain_) {
+    a_facts_ = pair_.a->facts();
+    b_facts_ = pair_.b->facts();
+  }
   return absl::OkStatus();
 }
 
@@ -110,6 +121,8 @@ absl::StatusOr<CheckReport> RunChecks(const CheckOptions& options,
   CheckReport report{.label = options.label, .host = HostText()};
   report.devices = {Describe(pair.a(), options.a.device), Describe(pair.b(), options.b.device)};
   for (const CheckEntry& entry : AllChecks()) {
+    const auto& only = options.only;
+    if (!only.empty() && std::find(only.begin(), only.end(), entry.name) == only.end()) continue;
     CheckOutcome outcome =
         entry.needs_messages && !pair.blocked().empty() ? Skipped(pair.blocked()) : entry.run(pair);
     outcome.name = entry.name;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "datapath/nic_device.h"
@@ -20,7 +21,8 @@ struct CheckOptions {
   DeviceOptions a{}, b{};  // addresses of one link; queues, VLAN and offloads are the suite's
   uint32_t queues = 4;     // of the check of several, as far as both devices have them
   uint32_t frames = 1000;  // of each size, each way
-  bool remove = false;     // take A out while it works, too: a PCI device under vfio-pci
+  std::vector<std::string> only{};  // names of checks; empty: all
+  bool remove = false;              // take A out while it works, too: a PCI device under vfio-pci
   // How both are opened, and A alone once more (empty: it cannot be).
   std::function<absl::StatusOr<DevicePair>(const DeviceOptions& a, const DeviceOptions& b)> open{};
   std::function<absl::StatusOr<std::unique_ptr<NicDevice>>(const DeviceOptions& a)> open_a{};
@@ -30,6 +32,9 @@ struct CheckOptions {
 
 // B first, since some devices are clients of others.
 absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions& b);
+
+// Their names, in order.
+std::vector<std::string> CheckNames();
 
 // All checks, in order; `seen` hears of each when it is done. Fails only where nothing could be
 // opened: what fails later stands in the report.

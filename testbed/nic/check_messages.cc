@@ -99,8 +99,7 @@ CheckOutcome CheckWithoutOffloads(CheckedPair& pair) {
 }
 
 CheckOutcome CheckJumbo(CheckedPair& pair) {
-  if (absl::Status status = pair.Open(); !status.ok()) return CannotOpen(status);
-  const uint32_t a = pair.a().facts().mtu_max, b = pair.b().facts().mtu_max;
+  const uint32_t a = pair.a_facts().mtu_max, b = pair.b_facts().mtu_max;
   const uint32_t mtu = std::min({a, b, kJumbo});
   if (mtu <= kOrdinary) {
     return Skipped(absl::StrFormat("%s takes no more than %d bytes", a < b ? "A" : "B", mtu));
@@ -115,8 +114,7 @@ CheckOutcome CheckJumbo(CheckedPair& pair) {
 }
 
 CheckOutcome CheckQueues(CheckedPair& pair) {
-  if (absl::Status status = pair.Open(); !status.ok()) return CannotOpen(status);
-  const uint32_t a = pair.a().facts().queues_max, b = pair.b().facts().queues_max;
+  const uint32_t a = pair.a_facts().queues_max, b = pair.b_facts().queues_max;
   const uint32_t queues = std::min({a, b, pair.options().queues});
   if (queues < 2) return Skipped(absl::StrFormat("%s has one queue pair", a < 2 ? "A" : "B"));
   const absl::Status status = pair.Open([queues](DeviceOptions& o, int) { o.queues = queues; });

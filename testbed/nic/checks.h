@@ -21,6 +21,10 @@ class CheckedPair {
   NicDevice& b() { return *pair_.b; }
 
   // `host`: 1 of A, 2 of B.
+  // What each can do, known from when they were opened first.
+  const DeviceFacts& a_facts() const { return a_facts_; }
+  const DeviceFacts& b_facts() const { return b_facts_; }
+
   using Change = std::function<void(DeviceOptions&, int host)>;
   // As the user named them, with `change` made to the options of both. Nothing is done where they
   // are open as they are, and nothing is to be changed.
@@ -38,6 +42,7 @@ class CheckedPair {
   CheckOptions options_;
   DeviceOptions a_options_{};  // as A is open now
   DevicePair pair_;
+  DeviceFacts a_facts_{}, b_facts_{};
   bool plain_ = false;  // open, and nothing was changed
   std::string blocked_;
   uint32_t trials_ = 0;
