@@ -21,6 +21,7 @@ constexpr uint16_t kDescriptors = 1024;
 constexpr uint32_t kMtuDefault = 1500;
 constexpr uint32_t kMtuMin = 576;
 constexpr uint32_t kMtuMax = 9600;
+constexpr uint32_t kAfPacketQueues = 16;
 constexpr Rate kRateAssumed = Gbps(100);
 
 absl::Status Failed(const EthSetup& setup, const char* what, int error) {
@@ -86,7 +87,8 @@ bool IsOldE1000(const EthSetup& setup, const rte_eth_dev_info& info) {
 void SetQueues(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
   uint32_t most = std::max<uint32_t>(std::min(info.max_rx_queues, info.max_tx_queues), 1);
   if (IsOldE1000(setup, info)) most = 1;
-  setup.queues_max = most;
+  // It has as many as its arguments said when it was opened.
+  setup.queues_max = setup.driver == "net_af_packet" ? kAfPacketQueues : most;
   setup.queues = static_cast<uint16_t>(std::clamp(asked, 1u, most));
   if (setup.queues == asked) return;
   setup.warnings.push_back(absl::StrFormat("device %s has %u queue pairs, not the %u asked for",
@@ -112,10 +114,12 @@ rte_eth_conf MakeConf(EthSetup& setup, const rte_eth_dev_info& info, const Devic
                     rte_mbuf_dyn_rx_timestamp_register(&setup.stamp_offset, &setup.stamp_flag) == 0;
   setup.rx_stamps = room;
   if (room) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+  // What reads frames there sees DPDK's memory, not the application's.
+  const bool apart = setup.driver == "net_virtio_user";
   const uint64_t tx = options.offloads ? info.tx_offload_capa : 0;
-  setup.multi_segment = setup.by_reference || (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+  setup.multi_segment = setup.by_reference || (!apart && (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0);
   setup.vlan_insert = vlan >= 0 && (tx & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) != 0;
-  conf.txmode.offloads = tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if (!apart) conf.txmode.offloads = tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   if (setup.vlan_insert) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
   const uint64_t hashes = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP);
   if (setup.queues > 1 && hashes != 0 && options.offloads) {

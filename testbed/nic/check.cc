@@ -3,7 +3,9 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "absl/strings/str_format.h"
 #include "nic_drivers/address_text.h"
@@ -12,6 +14,8 @@
 
 namespace weir {
 namespace {
+
+constexpr auto kSeesClosing = std::chrono::milliseconds(50);
 
 constexpr CheckEntry kAll[] = {
     {"MTU", CheckMtu, false},
@@ -85,9 +89,7 @@ absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions&
 
 absl::Status CheckedPair::Open(const Change& change) {
   if (plain_ && !change && pair_.a != nullptr) return absl::OkStatus();
-  // Some devices are clients of others: they go first.
-  pair_.a.reset();
-  pair_.b.reset();
+  Close();
   a_options_ = options_.a;
   DeviceOptions b_options = options_.b;
   if (change) {
@@ -99,10 +101,24 @@ absl::Status CheckedPair::Open(const Change& change) {
   pair_ = *std::move(pair);
   plain_ = !change;
   if (plain_) {
+    // Later ones say so, since some devices keep an MTU that they were given.
+    options_.a.mtu = pair_.a->caps().mtu;
+    options_.b.mtu = pair_.b->caps().mtu;
     a_facts_ = pair_.a->facts();
     b_facts_ = pair_.b->facts();
   }
   return absl::OkStatus();
+}
+
+// Some devices are clients of others: they go first. The other end sees that on a thread of its
+// driver's, and is not closed under it.
+void CheckedPair::Close() {
+  pair_.a.reset();
+  const auto deadline = std::chrono::steady_clock::now() + kSeesClosing;
+  while (pair_.b != nullptr && pair_.b->link_up() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  pair_.b.reset();
 }
 
 void CheckedPair::CloseA() { pair_.a.reset(); }

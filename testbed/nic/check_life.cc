@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kMidway = 0.3;  // of the messages have arrived
-constexpr auto kShowMax = std::chrono::seconds(3);
+constexpr auto kShowMax = std::chrono::seconds(1);
 constexpr auto kRemovalMax = std::chrono::seconds(30);
 
 // Until a part has arrived; false: it ended before.

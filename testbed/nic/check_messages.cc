@@ -9,7 +9,7 @@ namespace weir {
 namespace {
 
 constexpr uint32_t kJumbo = 9000;
-constexpr uint32_t kOrdinary = 1500;
+constexpr uint32_t kOrdinary = 2000;
 constexpr int kVlan = 42;
 
 uint64_t Copied(CheckedPair& pair) {

@@ -15,6 +15,9 @@ namespace weir {
 class CheckedPair {
  public:
   explicit CheckedPair(const CheckOptions& options) : options_(options) {}
+  ~CheckedPair() { Close(); }
+  CheckedPair(const CheckedPair&) = delete;
+  CheckedPair& operator=(const CheckedPair&) = delete;
 
   const CheckOptions& options() const { return options_; }
   NicDevice& a() { return *pair_.a; }
@@ -31,6 +34,7 @@ class CheckedPair {
   absl::Status Open(const Change& change = {});
   // Closes A; Reopen brings it back as it was.
   void CloseA();
+  void Close();
   absl::Status ReopenA();
 
   // Why messages cannot get through at all, once that is known; empty: they may.
