@@ -18,7 +18,7 @@ std::vector<TextLine> SplitLines(const std::string& text) {
   return lines;
 }
 
-absl::Status ErrorAt(const std::string& file, int line, const std::string& message) {
+absl::Status ErrorAt(const std::string& file, size_t line, const std::string& message) {
   return absl::InvalidArgumentError(absl::StrCat(file, ":", line, ": ", message));
 }
 

@@ -18,7 +18,7 @@ struct TextLine {
 std::vector<TextLine> SplitLines(const std::string& text);
 
 // "file:line: message". The message says what was found and the remedy.
-absl::Status ErrorAt(const std::string& file, int line, const std::string& message);
+absl::Status ErrorAt(const std::string& file, size_t line, const std::string& message);
 
 // Decimal digits only, no sign, at most `max`. False leaves `value` alone.
 bool ParseDigits(const std::string& word, uint64_t max, uint64_t* value);

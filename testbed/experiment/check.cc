@@ -9,22 +9,6 @@
 
 namespace weir {
 
-Traffic MakeTraffic(const TrafficSpec& spec, uint32_t hosts, uint64_t seed) {
-  switch (spec.kind) {
-    case TrafficKind::kMatrix:
-      break;
-    case TrafficKind::kPermutation:
-      return Permutation(hosts, spec.size, seed);
-    case TrafficKind::kIncast:
-      return Incast(hosts, spec.senders, spec.receiver, spec.size);
-    case TrafficKind::kAllToAll:
-      return AllToAll(hosts, spec.size);
-    case TrafficKind::kRingAllReduce:
-      return RingAllReduce(hosts, spec.ranks == 0 ? hosts : spec.ranks, spec.size);
-  }
-  return spec.matrix;
-}
-
 Signals SignalsOf(const FabricSpec& fabric) {
   Signals signals = Signal::kRtt | Signal::kCredit | Signal::kNicTimestamps;
   if (fabric.marking) signals = signals | Signal::kMarkEcho | Signal::kCnp;
@@ -53,9 +37,8 @@ std::string WhyUnfit(const Binding& binding, const FabricSpec& fabric) {
 
 namespace {
 
-size_t HostsThatTalk(const Experiment& e) {
+size_t HostsThatTalk(const Traffic& traffic) {
   std::set<uint32_t> hosts;
-  const Traffic traffic = MakeTraffic(e.traffic, e.fabric.topology.hosts, e.seeds.front());
   for (const TrafficConnection& c : traffic.connections) hosts.insert({c.from, c.to});
   return hosts.size();
 }
@@ -89,11 +72,14 @@ absl::Status CheckExperiment(const Experiment& e) {
         "home = \"loopback\" needs DPDK, and this build has none; install libdpdk-dev and build "
         "again, or use home = \"virtual\"");
   }
-  if (e.home == HomeKind::kLoopback && HostsThatTalk(e) > kLoopbackHostsMax) {
+  const absl::StatusOr<Traffic> traffic = MakeTraffic(e, e.seeds.front());
+  if (!traffic.ok()) return fail(std::string(traffic.status().message()));
+  const size_t talkers = HostsThatTalk(*traffic);
+  if (e.home == HomeKind::kLoopback && talkers > kLoopbackHostsMax) {
     return fail(
         absl::StrFormat("%d hosts talk, and the loopback testbed has room for %d; use fewer, or "
                         "home = \"virtual\"",
-                        HostsThatTalk(e), kLoopbackHostsMax));
+                        talkers, kLoopbackHostsMax));
   }
   for (const Arm& arm : e.arms) {
     const std::string why = WhyUnfit(arm.binding, e.fabric);

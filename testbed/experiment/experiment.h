@@ -11,6 +11,7 @@
 #include "testbed/fabric/fabric.h"
 #include "testbed/fabric/faults.h"
 #include "testbed/fabric/topology.h"
+#include "testbed/traffic/job.h"
 #include "testbed/traffic/traffic.h"
 
 namespace weir {
@@ -39,7 +40,14 @@ struct FabricSpec {
   enum class LastHop : uint8_t { kAuto, kOn, kOff } mark_last_hop = LastHop::kAuto;
 };
 
-enum class TrafficKind : uint8_t { kMatrix, kPermutation, kIncast, kAllToAll, kRingAllReduce };
+enum class TrafficKind : uint8_t {
+  kMatrix,
+  kPermutation,
+  kIncast,
+  kAllToAll,
+  kRingAllReduce,
+  kJobs,
+};
 struct TrafficSpec {
   TrafficKind kind = TrafficKind::kPermutation;
   Traffic matrix{};  // of kMatrix
@@ -47,8 +55,8 @@ struct TrafficSpec {
   uint32_t senders = 8;   // of kIncast
   uint32_t receiver = 0;  // of kIncast
   uint32_t ranks = 0;     // of kRingAllReduce; 0: all hosts
+  std::vector<JobSpec> jobs;
 };
-Traffic MakeTraffic(const TrafficSpec& spec, uint32_t hosts, uint64_t seed);
 
 struct TransportSpec {
   uint16_t payload = 4096;
@@ -79,6 +87,9 @@ struct Experiment {
   HomeKind home = HomeKind::kVirtual;
   double time_scale = 0;  // of the loopback testbed; 0: chosen for the machine
 };
+
+// The traffic of one seed. Fails if jobs do not fit the fabric, which CheckExperiment finds.
+absl::StatusOr<Traffic> MakeTraffic(const Experiment& experiment, uint64_t seed);
 
 // Reads an experiment from TOML text; `file` stands in messages and is where relative paths start.
 // Each of `overrides` is "section.key=value". Errors give file, line, what is wrong and the remedy.

@@ -66,11 +66,19 @@ absl::Status ApplyOverride(toml::table& root, const std::string& text) {
 }
 
 void ReadTraffic(TableReader& r, TrafficSpec& out) {
-  std::string file;
-  r.String("file", file);
   int kind = 0;
   const bool named = r.Has("type");
-  r.Choice("type", {"permutation", "incast", "all_to_all", "ring_all_reduce"}, kind);
+  std::vector<std::string> types{"permutation", "incast", "all_to_all", "ring_all_reduce"};
+  const int patterns = static_cast<int>(types.size());
+  for (const std::string& job : JobTypeNames()) types.push_back(job);
+  r.Choice("type", types, kind);
+  if (kind >= patterns) {
+    out.kind = TrafficKind::kJobs;
+    ReadJob(r, static_cast<size_t>(kind - patterns), out.jobs.emplace_back());
+    return r.Finish();
+  }
+  std::string file;
+  r.String("file", file);
   if (!file.empty()) {
     if (named) r.FailKey("file", "and type exclude each other; drop one");
     const absl::StatusOr<std::string> text = ReadFile(PathFrom(r.file(), file));
@@ -91,6 +99,15 @@ void ReadTraffic(TableReader& r, TrafficSpec& out) {
     }
     if (out.kind == TrafficKind::kRingAllReduce) r.Integer("ranks", 2, 1'000'000, out.ranks);
   }
+  r.Finish();
+}
+
+// One [[jobs]] entry.
+void ReadJobTable(TableReader& r, TrafficSpec& out) {
+  int type = -1;
+  r.Choice("type", JobTypeNames(), type);
+  if (type < 0) return r.FailKey("type", "is missing: what kind of job it is");
+  ReadJob(r, static_cast<size_t>(type), out.jobs.emplace_back());
   r.Finish();
 }
 
@@ -167,8 +184,14 @@ absl::StatusOr<Experiment> FromTable(const toml::table& table, const std::string
   };
   TableReader fabric = section("fabric");
   ReadFabric(fabric, e.fabric);
-  TableReader traffic = section("traffic");
-  ReadTraffic(traffic, e.traffic);
+  if (root.Has("jobs")) {
+    if (root.Has("traffic")) root.FailKey("jobs", "and [traffic] exclude each other; drop one");
+    e.traffic.kind = TrafficKind::kJobs;
+    ReadTables(root, "jobs", status, [&](TableReader& r) { ReadJobTable(r, e.traffic); });
+  } else {
+    TableReader traffic = section("traffic");
+    ReadTraffic(traffic, e.traffic);
+  }
   TableReader transport = section("transport");
   ReadTransport(transport, e.transport);
   TableReader run = section("run");

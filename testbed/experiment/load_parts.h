@@ -1,6 +1,7 @@
 // Parts of the experiment loader that stand in files of their own.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "datapath/text/table_reader.h"
@@ -16,6 +17,10 @@ void ReadFabric(TableReader& reader, FabricSpec& out);
 // One [[faults]] entry. Links are named by their ends, hosts and switches by tier and number:
 // "leaf0-spine3", "host5".
 void ReadFault(TableReader& reader, const Topology& topology, std::vector<Fault>& out);
+
+// The types of jobs; the rest of a job's table by its number among them, all but `type`.
+std::vector<std::string> JobTypeNames();
+void ReadJob(TableReader& reader, size_t type, JobSpec& out);
 
 // "host3", "leaf0", "spine2" (two tiers), "agg1" and "core4" (three), "switch0" (one).
 std::string NodeName(const Topology& topology, NodeId node);

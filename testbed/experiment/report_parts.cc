@@ -21,7 +21,7 @@ const char* LastHopText(FabricSpec::LastHop last_hop) {
 }
 
 std::string TrafficText(const Experiment& e) {
-  return MakeTraffic(e.traffic, e.fabric.topology.hosts, e.seeds.front()).name;
+  return MakeTraffic(e, e.seeds.front())->name;
 }
 
 const char* Name(HomeKind home) { return home == HomeKind::kLoopback ? "loopback" : "virtual"; }

@@ -18,7 +18,7 @@ RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
     : experiment_(experiment),
       arm_(arm),
       seed_(seed),
-      traffic_(MakeTraffic(experiment.traffic, experiment.fabric.topology.hosts, seed)),
+      traffic_(*MakeTraffic(experiment, seed)),
       loads_(std::max(traffic_.hosts, experiment.fabric.topology.hosts)) {
   MeasureRoundTrips();
   switches_ = Switches();

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <memory>
+#include <queue>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/books.h"
@@ -34,10 +37,10 @@ class Run {
   Run(const Experiment& experiment, const Arm& arm, uint64_t seed)
       : plan_(experiment, arm, seed),
         traffic_(plan_.traffic()),
-        waiting_(WaitingFor(traffic_)),
-        fired_(traffic_.triggers.size(), 0),
+        book_(traffic_),
         ids_(traffic_.connections.size()),
-        sent_messages_(traffic_.connections.size()) {
+        sent_messages_(traffic_.connections.size()),
+        fired_at_(traffic_.triggers.size(), Duration::Max()) {
     result_.arm = arm.name;
     result_.seed = seed;
     result_.base_rtt = plan_.base_rtt();
@@ -61,6 +64,15 @@ class Run {
   }
 
  private:
+  // A transfer that starts, or a delay that ends; those of one time in the order they were added.
+  struct Due {
+    Duration at{};
+    uint64_t order = 0;
+    uint32_t index = 0;
+    bool is_delay = false;
+    bool operator>(const Due& o) const { return at != o.at ? at > o.at : order > o.order; }
+  };
+
   // --- Set-up ---
 
   absl::Status SetUp() {
@@ -68,7 +80,7 @@ class Run {
     if (!home.ok()) return home.status();
     home_ = *std::move(home);
     home_->on_completion = [this](uint32_t host, const Completion& c) { OnCompletion(host, c); };
-    home_->on_timer = [this] { StartDue(); };
+    home_->on_timer = [this] { DoDue(); };
     for (uint32_t host = 0; host < traffic_.hosts; ++host) {
       if (!plan_.HostTalks(host)) continue;
       const absl::Status added =
@@ -116,22 +128,22 @@ class Run {
                                    .received = Duration::Max(),
                                    .ideal = plan_.IdealTransfer(t)});
     }
-    for (uint32_t i = 0; i < traffic_.transfers.size(); ++i) {
-      if (traffic_.transfers[i].after == kNoTrigger) by_start_.push_back(i);
-    }
-    std::stable_sort(by_start_.begin(), by_start_.end(), [this](uint32_t a, uint32_t b) {
-      return traffic_.transfers[a].start < traffic_.transfers[b].start;
-    });
     home_->StartWatching();
     begin_ = home_->now();
     home_->StartFaults(plan_.experiment().faults, plan_.experiment().time_limit);
-    StartDue();
+    for (const uint32_t i : book_.Transfers(kNoTrigger)) {
+      AddDue({.at = traffic_.transfers[i].start, .index = i});
+    }
+    for (const uint32_t i : book_.Delays(kNoTrigger)) {
+      AddDue({.at = traffic_.delays[i].length, .index = i, .is_delay = true});
+    }
+    DoDue();
   }
 
   void RunTraffic(const std::function<void(const Progress&)>& progress) {
     const Time limit = begin_ + plan_.experiment().time_limit;
     uint64_t until_report = kProgressEvery;
-    while (finished_ < traffic_.transfers.size() && failed_ == 0 && home_->Step(limit)) {
+    while (!Done() && failed_ == 0 && home_->Step(limit)) {
       if (--until_report > 0) continue;
       until_report = kProgressEvery;
       if (progress) {
@@ -140,11 +152,25 @@ class Run {
     }
   }
 
-  void StartDue() {
-    while (next_start_ < by_start_.size()) {
-      const Time at = begin_ + traffic_.transfers[by_start_[next_start_]].start;
+  bool Done() const { return finished_ == traffic_.transfers.size() && due_.empty(); }
+
+  void AddDue(Due due) {
+    due.order = order_++;
+    due_.push(due);
+  }
+
+  // Starts what is due: transfers with a start of their own, and what delays lead to.
+  void DoDue() {
+    while (!due_.empty()) {
+      const Due next = due_.top();
+      const Time at = begin_ + next.at;
       if (at > home_->now()) return home_->SetTimer(at);
-      Start(by_start_[next_start_++]);
+      due_.pop();
+      if (next.is_delay) {
+        FireTrigger(traffic_.delays[next.index].on_done, next.at);
+      } else {
+        Start(next.index);
+      }
     }
   }
 
@@ -163,9 +189,26 @@ class Run {
     sent_messages_[t.connection].push_back(index);
   }
 
-  void FireTrigger(uint32_t trigger) {
-    if (trigger == kNoTrigger || !Fire(traffic_, trigger, fired_)) return;
-    for (const uint32_t waiting : waiting_[trigger]) Start(waiting);
+  // `now` is as exact as what fired it; the home's clock may be a little later.
+  void FireTrigger(uint32_t trigger, Duration now) {
+    if (trigger == kNoTrigger) return;
+    firing_.push_back(trigger);
+    while (!firing_.empty()) {
+      const uint32_t t = firing_.back();
+      firing_.pop_back();
+      if (!book_.Fire(t)) continue;
+      fired_at_[t] = std::min(fired_at_[t], now);
+      for (const uint32_t i : book_.Transfers(t)) Start(i);
+      for (const uint32_t i : book_.Delays(t)) {
+        const Delay& delay = traffic_.delays[i];
+        if (delay.length > Duration(0)) {
+          AddDue({.at = now + delay.length, .index = i, .is_delay = true});
+          home_->SetTimer(begin_ + due_.top().at);
+        } else if (delay.on_done != kNoTrigger) {
+          firing_.push_back(delay.on_done);
+        }
+      }
+    }
   }
 
   void OnCompletion(uint32_t host, const Completion& c) {
@@ -203,13 +246,13 @@ class Run {
     TransferResult& r = result_.transfers[index];
     r.sent = at;
     FinishIfDone(r);
-    FireTrigger(traffic_.transfers[index].on_sent);
+    FireTrigger(traffic_.transfers[index].on_sent, at);
   }
   void OnReceived(uint32_t index, Duration at) {
     TransferResult& r = result_.transfers[index];
     r.received = at;
     FinishIfDone(r);
-    FireTrigger(traffic_.transfers[index].on_received);
+    FireTrigger(traffic_.transfers[index].on_received, at);
   }
   void FinishIfDone(const TransferResult& r) {
     if (r.sent != Duration::Max() && r.received != Duration::Max()) ++finished_;
@@ -218,7 +261,7 @@ class Run {
   // --- Results ---
 
   void Collect() {
-    const bool done = finished_ == traffic_.transfers.size() && failed_ == 0;
+    const bool done = Done() && failed_ == 0;
     result_.finished = done;
     result_.digest = home_->digest().value_or(0);
     result_.events = home_->events();
@@ -238,8 +281,7 @@ class Run {
 
   const RunPlan plan_;
   const Traffic& traffic_;
-  const std::vector<std::vector<uint32_t>> waiting_;
-  std::vector<uint32_t> fired_;
+  TriggerBook book_;
   RunResult result_;
   std::unique_ptr<Home> home_;
 
@@ -251,8 +293,10 @@ class Run {
   uint64_t finished_ = 0;
 
   Time begin_{};
-  std::vector<uint32_t> by_start_;
-  size_t next_start_ = 0;
+  std::vector<Duration> fired_at_;  // by trigger; Max: not yet
+  std::vector<uint32_t> firing_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  uint64_t order_ = 0;
 };
 
 }  // namespace

@@ -69,21 +69,18 @@ Duration BottleneckBound(const IdealInput& in, const Traffic& traffic,
 class Timeline {
  public:
   Timeline(const IdealInput& in, const Traffic& traffic)
-      : in_(in), traffic_(traffic), waiting_(WaitingFor(traffic)) {
-    fired_.resize(traffic.triggers.size());
-  }
+      : in_(in), traffic_(traffic), book_(traffic) {}
 
   // From the first start to the last end.
   Duration Play() {
-    for (uint32_t i = 0; i < traffic_.transfers.size(); ++i) {
-      const Transfer& transfer = traffic_.transfers[i];
-      if (transfer.after == kNoTrigger) Start(i, transfer.start);
-    }
+    for (const uint32_t i : book_.Transfers(kNoTrigger)) Start(i, traffic_.transfers[i].start);
+    for (const uint32_t i : book_.Delays(kNoTrigger)) Begin(i, Duration(0));
     while (!firings_.empty()) {
       const auto [when, trigger] = firings_.top();
       firings_.pop();
-      if (!Fire(traffic_, trigger, fired_)) continue;
-      for (const uint32_t i : waiting_[trigger]) Start(i, when);
+      if (!book_.Fire(trigger)) continue;
+      for (const uint32_t i : book_.Transfers(trigger)) Start(i, when);
+      for (const uint32_t i : book_.Delays(trigger)) Begin(i, when);
     }
     return std::max(last_end_ - first_start_, Duration(0));
   }
@@ -101,11 +98,14 @@ class Timeline {
     // The last acknowledgement takes the other half of the round trip.
     firings_.emplace(end - RoundTrip(in_, traffic_, transfer) / 2, transfer.on_received);
   }
+  void Begin(uint32_t i, Duration when) {
+    const Delay& delay = traffic_.delays[i];
+    if (delay.on_done != kNoTrigger) firings_.emplace(when + delay.length, delay.on_done);
+  }
 
   const IdealInput& in_;
   const Traffic& traffic_;
-  const std::vector<std::vector<uint32_t>> waiting_;
-  std::vector<uint32_t> fired_;
+  TriggerBook book_;
   std::priority_queue<Firing, std::vector<Firing>, std::greater<>> firings_;
   Duration first_start_ = Duration::Max();
   Duration last_end_{};

@@ -3,45 +3,54 @@
 namespace weir {
 namespace {
 
-// Runs beyond one for each transfer before a repetition counts as endless.
+// Runs beyond one for each transfer and delay before a repetition counts as endless.
 constexpr size_t kRepeatsMax = 1'000'000;
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> WaitingFor(const Traffic& traffic) {
-  std::vector<std::vector<uint32_t>> waiting(traffic.triggers.size());
-  for (uint32_t i = 0; i < traffic.transfers.size(); ++i) {
-    const uint32_t after = traffic.transfers[i].after;
-    if (after != kNoTrigger) waiting[after].push_back(i);
-  }
-  return waiting;
+template <class Item>
+TriggerBook::Waiting::Waiting(size_t triggers, const std::vector<Item>& items)
+    : first_(triggers + 2, 0), items_(items.size()) {
+  const auto list = [&](const Item& item) {
+    return item.after == kNoTrigger ? triggers : item.after;
+  };
+  for (const Item& item : items) ++first_[list(item) + 1];
+  for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+  for (uint32_t i = 0; i < items.size(); ++i) items_[next[list(items[i])]++] = i;
 }
 
-bool Fire(const Traffic& traffic, uint32_t t, std::vector<uint32_t>& fired) {
-  const Trigger& trigger = traffic.triggers[t];
-  ++fired[t];
-  return fired[t] == trigger.count || (trigger.repeats && fired[t] > trigger.count);
-}
+TriggerBook::TriggerBook(const Traffic& traffic)
+    : traffic_(traffic),
+      fired_(traffic.triggers.size(), 0),
+      transfers_(traffic.triggers.size(), traffic.transfers),
+      delays_(traffic.triggers.size(), traffic.delays) {}
 
 // The times of the firings don't change their number, so they are taken in any order.
 std::optional<std::vector<uint32_t>> CountRuns(const Traffic& traffic) {
-  const std::vector<std::vector<uint32_t>> waiting = WaitingFor(traffic);
+  TriggerBook book(traffic);
   std::vector<uint32_t> runs(traffic.transfers.size(), 0);
-  std::vector<uint32_t> fired(traffic.triggers.size(), 0);
-  std::vector<uint32_t> started;
-  for (uint32_t i = 0; i < traffic.transfers.size(); ++i) {
-    if (traffic.transfers[i].after == kNoTrigger) started.push_back(i);
-  }
-  const size_t runs_max = traffic.transfers.size() + kRepeatsMax;
-  for (size_t total = 0; !started.empty(); ++total) {
-    if (total + started.size() > runs_max) return std::nullopt;
-    const uint32_t i = started.back();
-    started.pop_back();
-    ++runs[i];
-    for (const uint32_t t : {traffic.transfers[i].on_sent, traffic.transfers[i].on_received}) {
-      if (t == kNoTrigger || !Fire(traffic, t, fired)) continue;
-      started.insert(started.end(), waiting[t].begin(), waiting[t].end());
+  std::vector<uint32_t> firings;
+  size_t total = 0;
+  const auto fires = [&](uint32_t trigger) {
+    if (trigger != kNoTrigger) firings.push_back(trigger);
+  };
+  const auto start = [&](uint32_t trigger) {
+    for (const uint32_t i : book.Transfers(trigger)) {
+      ++runs[i];
+      fires(traffic.transfers[i].on_sent);
+      fires(traffic.transfers[i].on_received);
     }
+    for (const uint32_t i : book.Delays(trigger)) fires(traffic.delays[i].on_done);
+    total += book.Transfers(trigger).size() + book.Delays(trigger).size();
+  };
+  const size_t total_max = traffic.transfers.size() + traffic.delays.size() + kRepeatsMax;
+  start(kNoTrigger);
+  while (!firings.empty()) {
+    if (total > total_max) return std::nullopt;
+    const uint32_t trigger = firings.back();
+    firings.pop_back();
+    if (book.Fire(trigger)) start(trigger);
   }
   return runs;
 }

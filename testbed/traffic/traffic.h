@@ -29,11 +29,45 @@ struct Transfer {
   uint32_t label = 0;                 // groups transfers in reports: flow id, step
 };
 
-// Starts every transfer that names it in `after`, once it has been fired `count` times; again with
-// each further firing if it repeats.
+// Starts every transfer and delay that names it in `after`, once it has been fired `count` times;
+// again with each further firing if it repeats.
 struct Trigger {
   uint32_t count = 1;
   bool repeats = false;
+};
+
+// What takes time and no network: computing, a copy within a node, a late start. It begins `length`
+// before it fires `on_done`; with length 0 it only joins two triggers.
+struct Delay {
+  static constexpr uint32_t kNoRank = 0xFFFF'FFFF;
+
+  uint32_t after = kNoTrigger;  // kNoTrigger: at the beginning of the experiment
+  Duration length{};
+  uint32_t on_done = kNoTrigger;
+  uint32_t computes = kNoRank;  // the rank that is busy with it, as its own time counts
+};
+
+// Something that users measure from its ranks' arrival to its end: a collective, a transfer.
+struct Operation {
+  struct Member {
+    uint32_t rank = 0;
+    uint32_t arrived = kNoTrigger;  // fires when the rank's program comes to it
+    uint32_t done = kNoTrigger;     // fires when the rank may go on
+  };
+  std::string name;       // "all_reduce", "alltoall": as nccl-tests names it
+  Bytes size{};           // as nccl-tests counts it
+  double bus_factor = 1;  // bus bandwidth over algorithm bandwidth
+  Duration ideal{};       // closed form on an idle network; 0: not known
+  std::vector<Member> members;
+};
+
+// A program that several ranks run in steps.
+struct Job {
+  std::string name;
+  uint32_t first_rank = 0;      // its ranks are numbered from here
+  std::vector<uint32_t> hosts;  // by rank of the job
+  // By step, then rank: fires when the rank has done that step.
+  std::vector<std::vector<uint32_t>> steps;
 };
 
 struct Traffic {
@@ -42,6 +76,9 @@ struct Traffic {
   std::vector<TrafficConnection> connections;
   std::vector<Transfer> transfers;
   std::vector<Trigger> triggers;
+  std::vector<Delay> delays;
+  std::vector<Operation> operations;
+  std::vector<Job> jobs;
 };
 
 // Reads a connection matrix of htsim's kind (.cm):
