@@ -79,7 +79,10 @@ absl::Status DpdkDevice::Set() {
   setup_.warnings.insert(setup_.warnings.begin(), EalWarnings().begin(), EalWarnings().end());
   if (absl::Status status = MakePools(); !status.ok()) return status;
   if (absl::Status status = MakeSteering(); !status.ok()) return status;
-  if (absl::Status status = StartEth(setup_, rx_pools_, options_); !status.ok()) return status;
+  if (setup_.one_pool) xdp_sockets_.Begin();
+  const absl::Status started = StartEth(setup_, rx_pools_, options_);
+  if (setup_.one_pool) xdp_sockets_.End();
+  if (!started.ok()) return started;
   if (absl::Status status = Steer(); !status.ok()) return status;
   ChooseMac();
   MakePorts();
@@ -110,6 +113,7 @@ void DpdkDevice::MakePorts() {
                                      .self = subnet_.address,
                                      .caps = caps_,
                                      .vlan = options_.vlan,
+                                     .pushes_out = setup_.pushes_out,
                                      .vlan_insert = setup_.vlan_insert,
                                      .multi_segment = setup_.multi_segment,
                                      .stamp_offset = setup_.rx_stamps ? setup_.stamp_offset : -1,
@@ -181,6 +185,7 @@ DpdkDevice::~DpdkDevice() {
   for (const auto& [base, mapped] : mapped_) UnmapForDevice(setup_.ethdev, base, mapped);
   (void)rte_eth_dev_stop(setup_.ethdev);
   (void)rte_eth_dev_close(setup_.ethdev);
+  xdp_sockets_.Close();
   if (source_.detach) source_.detach();
   for (rte_ring* ring : steering_) {
     void* mbuf = nullptr;

@@ -21,6 +21,7 @@
 #include "nic_drivers/dpdk/removal.h"
 #include "nic_drivers/dpdk/steering.h"
 #include "nic_drivers/dpdk/threads.h"
+#include "nic_drivers/dpdk/xdp_sockets.h"
 #include "nic_drivers/neighbours.h"
 
 namespace weir {
@@ -73,6 +74,7 @@ class DpdkDevice final : public NicDevice {
   Source source_;
   EthSetup setup_;
   std::unique_ptr<Removal> removal_;
+  XdpSockets xdp_sockets_;
   Subnet subnet_;
   PortCaps caps_;
   std::vector<rte_mempool*> rx_pools_, tx_pools_, attached_pools_;  // a queue

@@ -223,6 +223,8 @@ absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& opti
   setup.driver = info.driver_name;
   setup.by_reference = setup.driver == "net_ring";
   setup.one_pool = setup.driver == "net_af_xdp";
+  // DPDK 22.11's igb sends nothing any more once it was asked.
+  setup.pushes_out = setup.driver == "net_e1000_igb" || setup.driver == "net_e1000_igb_vf";
   setup.is_virtual =
       !std::filesystem::exists(std::string("/sys/bus/pci/devices/") + rte_dev_name(info.device));
   setup.socket = rte_eth_dev_socket_id(ethdev);

@@ -18,6 +18,7 @@ struct EthSetup {
   bool is_virtual = false;
   bool by_reference = false;  // buffers change owner as they are: rings
   bool one_pool = false;      // what it sends must be in the memory that it receives to
+  bool pushes_out = false;    // the device cannot be asked for what it has sent
   uint16_t queues = 1;
   uint16_t rx_descriptors = 0;
   uint16_t tx_descriptors = 0;

@@ -41,6 +41,7 @@ class DpdkPort final : public NicPort {
     NetAddress self{};
     PortCaps caps{};
     int vlan = -1;
+    bool pushes_out = false;          // the device cannot be asked for what it has sent
     bool vlan_insert = false;         // the device writes the tag
     bool multi_segment = false;       // the device gathers a frame from several buffers
     int stamp_offset = -1;            // of the time of arrival in a buffer; -1: there is none

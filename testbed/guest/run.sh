@@ -17,7 +17,7 @@
 # The guest sees the host's files as they are, so the command is the host's own build; what it
 # changes stays in the guest's memory. Exit code: the command's; 77: this machine cannot, and why;
 # 124: out of time; 125: the guest did not get as far as the command.
-# $WEIR_QEMU: another qemu-system-x86_64, for models that the installed one lacks.
+# $WEIR_QEMU: another qemu-system-x86_64, for models that the installed one lacks (newer_qemu.sh).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -104,8 +104,8 @@ add_nic() { # model, wire
       ;;
     *) usage "no NIC model \"$1\"; there are e1000e e1000 vmxnet3 virtio igb" ;;
   esac
-  "$qemu" -device help 2>/dev/null | grep -q "name \"${device%%,*}\"" ||
-    skip "$("$qemu" --version | head -n 1) has no ${device%%,*}; give a newer one by WEIR_QEMU"
+  "$qemu" -device "${device%%,*},help" >/dev/null 2>&1 ||
+    skip "$("$qemu" --version | head -n 1) has no ${device%%,*}; WEIR_QEMU=\$(testbed/guest/newer_qemu.sh) is newer"
   arguments+=(-netdev "hubport,id=n$number,hubid=$2")
   device+=,netdev=n$number,mac=52:54:00:00:01:$(printf '%02x' $((number + 1)))
   if [ "$1" = igb ]; then # its virtual functions want a bus of their own

@@ -22,8 +22,9 @@ struct ExchangeOptions {
   bool content = true;                // false: payload whose bytes do not matter
   uint32_t large = 1 << 20;           // bytes of the largest message
   std::chrono::seconds time_max{20};  // for all of it
-  Duration patience = Seconds(5);     // without a word from a peer,
-  int retries_max = 8;                // and so many unanswered, before it counts as gone
+  Duration open_timeout = Seconds(10);
+  Duration patience = Seconds(5);  // without a word from a peer,
+  int retries_max = 8;             // and so many unanswered, before it counts as gone
 };
 
 struct ExchangeResult {

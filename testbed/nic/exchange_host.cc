@@ -53,7 +53,7 @@ EndpointConfig ExchangeHost::ConfigOf(uint32_t queue) const {
   // Both hosts take turns on one core, and a device may be a program, too.
   config.base_rtt = Micros(200);
   config.rto_min = Millis(20);
-  config.open_timeout = Seconds(10);
+  config.open_timeout = options_.open_timeout;
   config.retries_max = options_.retries_max;
   config.patience = options_.patience;
   config.verify_payload = true;
@@ -70,7 +70,8 @@ bool ExchangeHost::Connect(NetAddress peer, const Binding& binding) {
     return false;
   }
   const uint32_t queue = next_queue_++ % static_cast<uint32_t>(endpoints_.size());
-  const auto id = endpoints_[queue]->Connect(device_->queue(queue).Now(), peer, binding);
+  const auto id = endpoints_[queue]->Connect(
+      endpoints_[queue]->Forward(device_->queue(queue).Now()), peer, binding);
   if (!id.ok()) Fail(std::string(id.status().message()));
   return true;
 }
