@@ -1,6 +1,7 @@
 // The conformance suite of the datapath over two devices that reach each other, in one process.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ struct CheckOptions {
   DeviceOptions a{}, b{};  // addresses of one link; queues, VLAN and offloads are the suite's
   uint32_t queues = 4;     // of the check of several, as far as both devices have them
   uint32_t frames = 1000;  // of each size, each way
+  // A link that is up may take so much longer until it carries frames.
+  std::chrono::milliseconds first_frame_max{3000};
   std::vector<std::string> only{};  // names of checks; empty: all
   bool remove = false;              // take A out while it works, too: a PCI device under vfio-pci
   // How both are opened, and A alone once more (empty: it cannot be).

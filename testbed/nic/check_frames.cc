@@ -16,7 +16,6 @@ constexpr auto kLinkMax = std::chrono::seconds(10);
 constexpr auto kAnswerMax = std::chrono::seconds(3);
 constexpr uint32_t kMiddle = 512;     // bytes
 constexpr uint32_t kProbeFrames = 8;  // where one length is tried
-constexpr auto kCarriesMax = std::chrono::seconds(3);
 
 // One way, all lengths together.
 struct Way {
@@ -50,9 +49,9 @@ FrameTrialResult Try(CheckedPair& pair, const Way& way, uint32_t length, uint32_
                        {.packet = length, .count = frames, .trial = pair.NextTrial()});
 }
 
-// A link that is up may take a moment longer until it carries frames.
+// Until the link carries frames, or for as long as it may take to.
 void AwaitFirst(CheckedPair& pair, const Way& way) {
-  const Clock::time_point deadline = Clock::now() + kCarriesMax;
+  const Clock::time_point deadline = Clock::now() + pair.options().first_frame_max;
   const uint32_t shortest = FramePacketMin(way.from->address().v6);
   while (Try(pair, way, shortest, kProbeFrames).arrived == 0 && Clock::now() < deadline) {
   }
@@ -172,6 +171,7 @@ CheckOutcome CheckFrames(CheckedPair& pair) {
     way.lengths = {FramePacketMin(way.from->address().v6), std::min(kMiddle, longest), longest};
     for (const uint32_t length : way.lengths) {
       way.results.push_back(Try(pair, way, length, pair.options().frames));
+      if (!way.results.back().breach.empty()) break;
     }
     const FrameTrialResult sum = way.Sum();
     out.figures.push_back({way.name, absl::StrFormat("%d of %d", sum.arrived, sum.sent)});

@@ -21,6 +21,7 @@ CheckOptions Rings(const PortFaults& a = PortFaults(), const PortFaults& b = Por
   options.a.address = "10.0.0.1/24";
   options.b.address = "10.0.0.2/24";
   options.frames = 500;
+  options.first_frame_max = std::chrono::milliseconds(100);
   options.open = [a, b](const DeviceOptions& first,
                         const DeviceOptions& second) -> absl::StatusOr<DevicePair> {
     auto pair = OpenRingPair(first, second);
@@ -114,7 +115,7 @@ TEST(NicCheckTest, DamageIsNamed) {
 
 TEST(NicCheckTest, AClockThatRunsBackIsNamed) {
   EXPECT_THAT(FrameFailures({.clock_back_every = 97}, {}),
-              HasSubstr("A to B: the sender's port has a clock that ran back by 1ms"));
+              HasSubstr("A to B: the sender's port has a clock that ran back by "));
   CheckOptions options = Rings({}, {.clock_back_every = 97});
   options.only = {"messages"};
   EXPECT_THAT(Failures(options), HasSubstr("a port's clock ran backwards"));
