@@ -182,9 +182,10 @@ void DpdkDevice::ChooseMac() {
 DpdkDevice::~DpdkDevice() {
   ports_.clear();
   rules_.reset();
-  for (const auto& [base, mapped] : mapped_) UnmapForDevice(setup_.ethdev, base, mapped);
   (void)rte_eth_dev_stop(setup_.ethdev);
   (void)rte_eth_dev_close(setup_.ethdev);
+  // Some devices send what they were given until they are closed.
+  for (const auto& [base, mapped] : mapped_) UnmapForDevice(base, mapped);
   xdp_sockets_.Close();
   if (source_.detach) source_.detach();
   for (rte_ring* ring : steering_) {
@@ -290,7 +291,7 @@ absl::Status DpdkDevice::UnregisterMemory(std::byte* base) {
   }
   const auto found = mapped_.find(base);
   if (status.ok() && found != mapped_.end()) {
-    UnmapForDevice(setup_.ethdev, base, found->second);
+    UnmapForDevice(base, found->second);
     mapped_.erase(found);
   }
   return status;

@@ -84,12 +84,13 @@ absl::StatusOr<MappedMemory> MapForDevice(uint16_t ethdev, std::byte* base, size
   const auto own = reinterpret_cast<uint64_t>(pages.base);
   const uint64_t offset = reinterpret_cast<uint64_t>(base) - own;
   (void)TakeEalLog();
-  if (rte_dev_dma_map(DeviceOf(ethdev), pages.base, own, pages.size) == 0) {
-    return MappedMemory{size, own + offset};
+  rte_device* device = DeviceOf(ethdev);
+  if (rte_dev_dma_map(device, pages.base, own, pages.size) == 0) {
+    return MappedMemory{size, own + offset, device};
   }
   const uint64_t narrow = TheNarrow().Take(pages.size);
-  if (rte_dev_dma_map(DeviceOf(ethdev), pages.base, narrow, pages.size) == 0) {
-    return MappedMemory{size, narrow + offset};
+  if (rte_dev_dma_map(device, pages.base, narrow, pages.size) == 0) {
+    return MappedMemory{size, narrow + offset, device};
   }
   TheNarrow().GiveBack(narrow);
   (void)rte_extmem_unregister(pages.base, pages.size);
@@ -99,11 +100,11 @@ absl::StatusOr<MappedMemory> MapForDevice(uint16_t ethdev, std::byte* base, size
       TakeEalLog()));
 }
 
-void UnmapForDevice(uint16_t ethdev, std::byte* base, const MappedMemory& mapped) {
+void UnmapForDevice(std::byte* base, const MappedMemory& mapped) {
   const Pages pages = PagesOf(base, mapped.size);
   const auto own = reinterpret_cast<uint64_t>(pages.base);
   const uint64_t iova = mapped.iova - (reinterpret_cast<uint64_t>(base) - own);
-  (void)rte_dev_dma_unmap(DeviceOf(ethdev), pages.base, iova, pages.size);
+  (void)rte_dev_dma_unmap(mapped.device, pages.base, iova, pages.size);
   (void)rte_extmem_unregister(pages.base, pages.size);
   if (iova != own) TheNarrow().GiveBack(iova);
 }

@@ -104,7 +104,7 @@ add_nic() { # model, wire
       ;;
     *) usage "no NIC model \"$1\"; there are e1000e e1000 vmxnet3 virtio igb" ;;
   esac
-  "$qemu" -device "${device%%,*},help" >/dev/null 2>&1 ||
+  "$qemu" -device "${device%%,*},help" 2>/dev/null | grep -q "^${device%%,*} options" ||
     skip "$("$qemu" --version | head -n 1) has no ${device%%,*}; WEIR_QEMU=\$(testbed/guest/newer_qemu.sh) is newer"
   arguments+=(-netdev "hubport,id=n$number,hubid=$2")
   device+=,netdev=n$number,mac=52:54:00:00:01:$(printf '%02x' $((number + 1)))
