@@ -40,9 +40,10 @@ struct Counters {
   uint64_t bad_versions = 0;
   uint64_t unknown_connections = 0;
   // Both.
-  uint64_t control_dropped = 0;  // control packets that found no room in our own queue
-  uint64_t host_stalls = 0;      // times the poll loop came late
-  uint64_t tx_pages_short = 0;   // sends put off because no record page was free
+  uint64_t control_dropped = 0;   // control packets that found no room in our own queue
+  uint64_t host_stalls = 0;       // times the poll loop came late
+  uint64_t clock_steps_back = 0;  // times the port's clock ran backwards, which it must not
+  uint64_t tx_pages_short = 0;    // sends put off because no record page was free
 
   Counters& operator+=(const Counters& other);
   Counters operator-(const Counters& earlier) const;

@@ -92,6 +92,12 @@ class Endpoint {
   }
 
   // --- Port ---
+  // `now` as the port's clock says it; never before a time that was said already.
+  Time Forward(Time now) {
+    if (now >= now_) return now;
+    ++shared_.counters.clock_steps_back;
+    return now_;
+  }
   void HandleRx(Time now, std::span<const Frame> frames);
   void HandleTimers(Time now);
   // At most so many frames can be filled now.

@@ -27,6 +27,7 @@ struct DeviceOptions {
   int vlan = -1;          // [1, 4094]: tag of every frame; -1: none
   Rate line_rate{};       // 0: as the device says
   double time_scale = 1;  // > 0: seconds of the port's clock a second; below 1 time is dilated
+  bool offloads = true;   // false: the device is asked for nothing that software can do
   std::vector<std::string> arguments;  // passed to the driver's library as they are
 };
 
@@ -44,6 +45,25 @@ struct DeviceCounters {
   uint64_t buffers_in_use = 0;
 };
 
+// One thing that a device may do for Weir.
+struct DeviceAbility {
+  std::string name;      // "flow rules"
+  bool offered = false;  // as its driver says
+  bool used = false;     // as it is open now
+  std::string without;   // what happens where it is not used
+};
+
+// What a device is and could do, used or not.
+struct DeviceFacts {
+  std::string driver;    // the library's name of it: "net_e1000_em"
+  std::string library;   // "DPDK 22.11.11"
+  std::string firmware;  // empty: it does not say
+  uint32_t queues_max = 1;
+  uint32_t mtu_max = 0;  // bytes
+  int numa_node = -1;    // -1: none, or not known
+  std::vector<DeviceAbility> abilities{};
+};
+
 class NicDevice {
  public:
   virtual ~NicDevice() = default;
@@ -56,7 +76,12 @@ class NicDevice {
   virtual const std::vector<std::string>& warnings() const = 0;
   // What was asked for and what is in use, one line each: "steering: flow rules".
   virtual std::vector<std::string> features() const = 0;
+  virtual DeviceFacts facts() const = 0;
   virtual bool link_up() const = 0;
+  // Takes the link down or up again. kUnimplemented: this device's cannot be.
+  virtual absl::Status SetLink(bool up) = 0;
+  // The device was taken out: nothing comes and nothing goes any more; close it.
+  virtual bool gone() const = 0;
 
   // On each thread that polls a queue, before its first poll and after its last.
   virtual void EnterThread() {}

@@ -17,7 +17,7 @@ inline size_t PollOnce(NicPort& port, Endpoint& endpoint) {
   // Not initialized: the port fills the frames that it lends.
   alignas(Frame) std::byte storage[kBurst * sizeof(Frame)];
   Frame* frames = std::launder(reinterpret_cast<Frame*>(storage));
-  const Time now = port.Now();  // the only clock read
+  const Time now = endpoint.Forward(port.Now());  // the only clock read
   const auto received = std::span(frames, port.RxBurst(std::span(frames, kBurst)));
   endpoint.HandleRx(now, received);
   port.Release(received);

@@ -18,6 +18,8 @@ namespace weir {
 namespace {
 
 constexpr uint32_t kTagBytes = 4;
+// Some devices write a header of their own before each frame: virtio, of 12 bytes.
+constexpr uint32_t kDeviceHeader = 16;
 // Buffers beyond those in the descriptors: bursts, and the caches of two threads.
 constexpr uint32_t kSpareBuffers = 1024;
 // AF_XDP's rings to and from the kernel, whatever number of descriptors it is asked for.
@@ -72,10 +74,15 @@ absl::Status DpdkDevice::Set() {
   absl::StatusOr<EthSetup> setup = ConfigureEth(source_.ethdev, options_);
   if (!setup.ok()) return setup.status();
   setup_ = *std::move(setup);
+  if (source_.queues_max > 0) setup_.queues_max = source_.queues_max;
+  removal_ = std::make_unique<Removal>(setup_.ethdev);
   setup_.warnings.insert(setup_.warnings.begin(), EalWarnings().begin(), EalWarnings().end());
   if (absl::Status status = MakePools(); !status.ok()) return status;
   if (absl::Status status = MakeSteering(); !status.ok()) return status;
-  if (absl::Status status = StartEth(setup_, rx_pools_, options_); !status.ok()) return status;
+  if (setup_.one_pool) xdp_sockets_.Begin();
+  const absl::Status started = StartEth(setup_, rx_pools_, options_);
+  if (setup_.one_pool) xdp_sockets_.End();
+  if (!started.ok()) return started;
   if (absl::Status status = Steer(); !status.ok()) return status;
   ChooseMac();
   MakePorts();
@@ -84,7 +91,7 @@ absl::Status DpdkDevice::Set() {
 }
 
 absl::Status DpdkDevice::Steer() {
-  if (setup_.queues == 1 && !rules_->isolated()) return absl::OkStatus();
+  if ((setup_.queues == 1 || !options_.offloads) && !rules_->isolated()) return absl::OkStatus();
   const bool v6 = subnet_.address.v6;
   if (rules_->Install(setup_.ethdev, setup_.queues, v6, options_.vlan)) return absl::OkStatus();
   if (!rules_->isolated()) return absl::OkStatus();
@@ -106,6 +113,7 @@ void DpdkDevice::MakePorts() {
                                      .self = subnet_.address,
                                      .caps = caps_,
                                      .vlan = options_.vlan,
+                                     .pushes_out = setup_.pushes_out,
                                      .vlan_insert = setup_.vlan_insert,
                                      .multi_segment = setup_.multi_segment,
                                      .stamp_offset = setup_.rx_stamps ? setup_.stamp_offset : -1,
@@ -114,6 +122,7 @@ void DpdkDevice::MakePorts() {
                                      .tx_pool = setup_.one_pool ? rx_pools_[q] : tx_pools_[q],
                                      .attached = attached_pools_[q],
                                      .regions = regions_.get(),
+                                     .gone = removal_->flag(),
                                      .steering = steering_};
     ports_.push_back(std::make_unique<DpdkPort>(config, clock));
   }
@@ -122,7 +131,7 @@ void DpdkDevice::MakePorts() {
 absl::Status DpdkDevice::MakePools() {
   const bool slots = setup_.driver == "net_af_packet" && setup_.mtu > RTE_ETHER_MTU;
   const uint32_t longest =
-      slots ? AfPacketSlot(setup_.mtu) : setup_.mtu + kEthernetBytes + kTagBytes;
+      slots ? AfPacketSlot(setup_.mtu) : setup_.mtu + kEthernetBytes + kTagBytes + kDeviceHeader;
   const auto frame = static_cast<uint16_t>(RTE_PKTMBUF_HEADROOM +
                                            std::max<uint32_t>(longest, RTE_MBUF_DEFAULT_DATAROOM));
   const uint32_t tx =
@@ -173,9 +182,11 @@ void DpdkDevice::ChooseMac() {
 DpdkDevice::~DpdkDevice() {
   ports_.clear();
   rules_.reset();
-  for (const auto& [base, size] : mapped_) UnmapForDevice(setup_.ethdev, base, size);
   (void)rte_eth_dev_stop(setup_.ethdev);
   (void)rte_eth_dev_close(setup_.ethdev);
+  // Some devices send what they were given until they are closed.
+  for (const auto& [base, mapped] : mapped_) UnmapForDevice(base, mapped);
+  xdp_sockets_.Close();
   if (source_.detach) source_.detach();
   for (rte_ring* ring : steering_) {
     void* mbuf = nullptr;
@@ -265,10 +276,12 @@ absl::Status DpdkDevice::Resolve(NetAddress& remote) {
 absl::Status DpdkDevice::RegisterMemory(std::byte* base, size_t size) {
   const bool maps = !setup_.is_virtual && setup_.multi_segment;
   if (maps && !mapped_.contains(base)) {
-    if (absl::Status status = MapForDevice(setup_.ethdev, base, size); !status.ok()) return status;
-    mapped_[base] = size;
+    absl::StatusOr<MappedMemory> mapped = MapForDevice(setup_.ethdev, base, size);
+    if (!mapped.ok()) return mapped.status();
+    mapped_[base] = *mapped;
   }
-  return regions_->Add(base, size);
+  const auto own = reinterpret_cast<uint64_t>(base);
+  return regions_->Add(base, size, maps ? mapped_[base].iova : own);
 }
 
 absl::Status DpdkDevice::UnregisterMemory(std::byte* base) {
@@ -278,7 +291,7 @@ absl::Status DpdkDevice::UnregisterMemory(std::byte* base) {
   }
   const auto found = mapped_.find(base);
   if (status.ok() && found != mapped_.end()) {
-    UnmapForDevice(setup_.ethdev, base, found->second);
+    UnmapForDevice(base, found->second);
     mapped_.erase(found);
   }
   return status;

@@ -21,6 +21,7 @@ constexpr uint16_t kDescriptors = 1024;
 constexpr uint32_t kMtuDefault = 1500;
 constexpr uint32_t kMtuMin = 576;
 constexpr uint32_t kMtuMax = 9600;
+constexpr uint32_t kAfPacketQueues = 16;
 constexpr Rate kRateAssumed = Gbps(100);
 
 absl::Status Failed(const EthSetup& setup, const char* what, int error) {
@@ -52,6 +53,7 @@ uint32_t WantedMtu(const EthSetup& setup, const rte_eth_dev_info& info, uint32_t
 absl::Status ChooseMtu(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
   const uint32_t most =
       TakesAnyLength(setup.driver) ? kMtuMax : std::min<uint32_t>(MtuMax(info), kMtuMax);
+  setup.mtu_max = most;
   setup.mtu = asked != 0 ? asked : WantedMtu(setup, info, most);
   if (setup.mtu >= kMtuMin && setup.mtu <= most) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -74,33 +76,53 @@ absl::Status SetMtu(const EthSetup& setup, const rte_eth_dev_info& info) {
       "device %s does not take an MTU of %u; give a smaller one", setup.driver, setup.mtu));
 }
 
+// One driver serves all e1000, but those of conventional PCI have one queue where it says two, and
+// their link is never seen to come up by interrupts.
+bool IsOldE1000(const EthSetup& setup, const rte_eth_dev_info& info) {
+  return setup.driver == "net_e1000_em" &&
+         !std::filesystem::exists(std::string("/sys/bus/pci/devices/") + rte_dev_name(info.device) +
+                                  "/current_link_speed");
+}
+
 void SetQueues(EthSetup& setup, const rte_eth_dev_info& info, uint32_t asked) {
-  const uint32_t most = std::min(info.max_rx_queues, info.max_tx_queues);
-  setup.queues = static_cast<uint16_t>(std::clamp(asked, 1u, std::max(most, 1u)));
+  uint32_t most = std::max<uint32_t>(std::min(info.max_rx_queues, info.max_tx_queues), 1);
+  if (IsOldE1000(setup, info)) most = 1;
+  // It has as many as its arguments said when it was opened.
+  setup.queues_max = setup.driver == "net_af_packet" ? kAfPacketQueues : most;
+  setup.queues = static_cast<uint16_t>(std::clamp(asked, 1u, most));
   if (setup.queues == asked) return;
   setup.warnings.push_back(absl::StrFormat("device %s has %u queue pairs, not the %u asked for",
                                            setup.driver, setup.queues, asked));
 }
 
-rte_eth_conf MakeConf(EthSetup& setup, const rte_eth_dev_info& info, int vlan) {
+rte_eth_conf MakeConf(EthSetup& setup, const rte_eth_dev_info& info, const DeviceOptions& options) {
   rte_eth_conf conf{};
   conf.rxmode.mtu = std::min(setup.mtu, MtuMax(info));
-  const uint64_t rx = info.rx_offload_capa;
+  // Without interrupts some drivers never look at a link again that was up.
+  conf.intr_conf.lsc = (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 && !IsOldE1000(setup, info);
+  conf.intr_conf.rmv = (*info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
+  const int vlan = options.vlan;
+  const uint64_t rx = options.offloads ? info.rx_offload_capa : 0;
   setup.rx_checksum = (rx & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM) != 0;
   setup.vlan_strip = vlan >= 0 && (rx & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+  // Where there is a filter it may be on, and then passes no tag that it was not told of.
+  setup.vlan_filter = vlan >= 0 && (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
+  if (setup.vlan_filter) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
   if (setup.rx_checksum) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
   if (setup.vlan_strip) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
   const bool room = (rx & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0 &&
                     rte_mbuf_dyn_rx_timestamp_register(&setup.stamp_offset, &setup.stamp_flag) == 0;
   setup.rx_stamps = room;
   if (room) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-  const uint64_t tx = info.tx_offload_capa;
-  setup.multi_segment = setup.by_reference || (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+  // What reads frames there sees DPDK's memory, not the application's.
+  const bool apart = setup.driver == "net_virtio_user";
+  const uint64_t tx = options.offloads ? info.tx_offload_capa : 0;
+  setup.multi_segment = setup.by_reference || (!apart && (tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0);
   setup.vlan_insert = vlan >= 0 && (tx & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) != 0;
-  conf.txmode.offloads = tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if (!apart) conf.txmode.offloads = tx & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   if (setup.vlan_insert) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
   const uint64_t hashes = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP);
-  if (setup.queues > 1 && hashes != 0) {
+  if (setup.queues > 1 && hashes != 0 && options.offloads) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = hashes;
     setup.rss = true;
@@ -201,12 +223,14 @@ absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& opti
   setup.driver = info.driver_name;
   setup.by_reference = setup.driver == "net_ring";
   setup.one_pool = setup.driver == "net_af_xdp";
+  // DPDK 22.11's igb sends nothing any more once it was asked.
+  setup.pushes_out = setup.driver == "net_e1000_igb" || setup.driver == "net_e1000_igb_vf";
   setup.is_virtual =
       !std::filesystem::exists(std::string("/sys/bus/pci/devices/") + rte_dev_name(info.device));
   setup.socket = rte_eth_dev_socket_id(ethdev);
   SetQueues(setup, info, options.queues);
   if (absl::Status status = ChooseMtu(setup, info, options.mtu); !status.ok()) return status;
-  const rte_eth_conf conf = MakeConf(setup, info, options.vlan);
+  const rte_eth_conf conf = MakeConf(setup, info, options);
   if (!setup.is_virtual && !ReadsByProcessAddress(ethdev)) setup.multi_segment = false;
   const int error = rte_eth_dev_configure(ethdev, setup.queues, setup.queues, &conf);
   if (error != 0) return Failed(setup, "configuring it", error);
@@ -228,6 +252,10 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
     if (error != 0) return Failed(setup, "setting up a transmit queue", error);
   }
   if (absl::Status status = Start(setup, options.device); !status.ok()) return status;
+  if (setup.vlan_filter) {
+    const int error = rte_eth_dev_vlan_filter(setup.ethdev, static_cast<uint16_t>(options.vlan), 1);
+    if (error != 0) return Failed(setup, "letting its VLAN pass", error);
+  }
   // Neighbour discovery arrives by multicast.
   const bool v6 = options.address.find(':') != std::string::npos;
   if (v6 && rte_eth_allmulticast_enable(setup.ethdev) != 0) {
@@ -250,6 +278,18 @@ std::string EthDriver(uint16_t ethdev) {
 bool EthLinkUp(uint16_t ethdev) {
   rte_eth_link link{};
   return rte_eth_link_get_nowait(ethdev, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
+absl::Status SetEthLink(uint16_t ethdev, bool up) {
+  const int error = up ? rte_eth_dev_set_link_up(ethdev) : rte_eth_dev_set_link_down(ethdev);
+  if (error == 0) return absl::OkStatus();
+  const std::string driver = EthDriver(ethdev);
+  if (error == -ENOTSUP) {
+    return absl::UnimplementedError(
+        absl::StrFormat("DPDK's driver %s cannot take a link down", driver));
+  }
+  return absl::UnavailableError(absl::StrFormat("device %s: taking its link %s failed: %s", driver,
+                                                up ? "up" : "down", rte_strerror(-error)));
 }
 
 }  // namespace weir

@@ -18,6 +18,7 @@ struct EthSetup {
   bool is_virtual = false;
   bool by_reference = false;  // buffers change owner as they are: rings
   bool one_pool = false;      // what it sends must be in the memory that it receives to
+  bool pushes_out = false;    // the device cannot be asked for what it has sent
   uint16_t queues = 1;
   uint16_t rx_descriptors = 0;
   uint16_t tx_descriptors = 0;
@@ -26,7 +27,10 @@ struct EthSetup {
   bool rx_checksum = false;
   bool vlan_insert = false;
   bool vlan_strip = false;
+  bool vlan_filter = false;
   bool rss = false;
+  uint32_t mtu_max = 0;
+  uint32_t queues_max = 1;
   bool rx_stamps = false;   // the device says when a frame arrived, and its clock can be read
   int stamp_offset = -1;    // of the stamp in a buffer
   uint64_t stamp_flag = 0;  // that a buffer has one
@@ -44,5 +48,7 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
 // DPDK's name of the device's driver.
 std::string EthDriver(uint16_t ethdev);
 bool EthLinkUp(uint16_t ethdev);
+// kUnimplemented: the device cannot.
+absl::Status SetEthLink(uint16_t ethdev, bool up);
 
 }  // namespace weir

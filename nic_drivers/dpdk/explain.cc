@@ -93,6 +93,13 @@ absl::Status CheckBeforeAttach(const DeviceName& device) {
 }
 
 absl::Status ExplainAttach(const DeviceName& device, int error, const std::string& log) {
+  if (Says(log, "Address already in use")) {
+    const std::string socket = ArgumentOf(device.arguments, "socket");
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "device %s: its socket %s is in use; another server listens there, or one that ended left "
+        "it: remove the file",
+        device.name, socket.empty() ? "(the default)" : socket));
+  }
   const bool refused = std::abs(error) == EPERM || std::abs(error) == EACCES;
   if (refused || Says(log, "ermission denied") || Says(log, "not permitted")) {
     return absl::PermissionDeniedError(absl::StrFormat(

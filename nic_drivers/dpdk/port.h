@@ -41,6 +41,7 @@ class DpdkPort final : public NicPort {
     NetAddress self{};
     PortCaps caps{};
     int vlan = -1;
+    bool pushes_out = false;          // the device cannot be asked for what it has sent
     bool vlan_insert = false;         // the device writes the tag
     bool multi_segment = false;       // the device gathers a frame from several buffers
     int stamp_offset = -1;            // of the time of arrival in a buffer; -1: there is none
@@ -49,6 +50,7 @@ class DpdkPort final : public NicPort {
     rte_mempool* tx_pool = nullptr;   // room for a whole frame
     rte_mempool* attached = nullptr;  // no room; for payload in place
     Regions* regions = nullptr;
+    const std::atomic<bool>* gone = nullptr;  // the device was taken out
     std::vector<rte_ring*> steering;  // to each queue, frames that another received; may be empty
   };
   DpdkPort(const Config& config, const TscClock& clock);
@@ -70,6 +72,9 @@ class DpdkPort final : public NicPort {
   // Waiting for the device: a burst of frames, and some answers to neighbours.
   static constexpr uint32_t kPending = 2 * kBurst;
 
+  bool Gone() const {
+    return config_.gone != nullptr && config_.gone->load(std::memory_order_relaxed);
+  }
   // Each returns whether `out` was filled; if not the buffer is taken care of.
   bool Receive(rte_mbuf* mbuf, Frame& out);
   bool Lend(rte_mbuf* mbuf, uint32_t header, Frame& out);
@@ -78,6 +83,7 @@ class DpdkPort final : public NicPort {
   void PassOn(rte_mbuf* mbuf, uint32_t queue);
   bool HandleNeighbour(std::span<const std::byte> frame, uint32_t ip_at);
   void Ask();
+  void PushOut();
   void SendSmall(std::span<const std::byte> frame);
   rte_mbuf* Linear(rte_mbuf* mbuf);
   void Trim(rte_mbuf& mbuf, uint32_t length);

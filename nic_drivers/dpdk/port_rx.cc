@@ -27,9 +27,12 @@ std::span<const std::byte> Head(rte_mbuf& mbuf) {
 }  // namespace
 
 size_t DpdkPort::RxBurst(std::span<Frame> out) {
+  if (Gone()) return 0;
   if (give_back_.load(std::memory_order_relaxed)) {
     give_back_.store(false, std::memory_order_relaxed);
-    (void)rte_eth_tx_done_cleanup(config_.ethdev, config_.queue, 0);
+    if (config_.pushes_out || rte_eth_tx_done_cleanup(config_.ethdev, config_.queue, 0) < 0) {
+      PushOut();
+    }
   }
   if (mail_.questions.read_available() > 0) Ask();
   if (pending_count_ > 0) Flush();

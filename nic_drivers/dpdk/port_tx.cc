@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t kTagBytes = 4;
 constexpr uint32_t kMacBytes = 12;
+constexpr size_t kFrameMin = 60;  // without FCS
 
 }  // namespace
 
@@ -98,7 +99,9 @@ bool DpdkPort::AddTag(rte_mbuf& mbuf) {
   if (config_.vlan_insert) {
     mbuf.vlan_tci = tag;
     mbuf.ol_flags |= RTE_MBUF_F_TX_VLAN;
-    return true;
+    // Some drivers write the tag here: virtio.
+    rte_mbuf* frame = &mbuf;
+    return rte_eth_tx_prepare(config_.ethdev, config_.queue, &frame, 1) == 1;
   }
   char* to = rte_pktmbuf_prepend(&mbuf, kTagBytes);
   if (to == nullptr) return false;
@@ -109,8 +112,26 @@ bool DpdkPort::AddTag(rte_mbuf& mbuf) {
   return true;
 }
 
+// Devices whose driver cannot be asked for what they have sent give it back as they send more.
+// These frames are for nobody: to our own address, of a type for experiments (IEEE 802, 0x88B5).
+void DpdkPort::PushOut() {
+  std::array<std::byte, kFrameMin> frame{};
+  std::memcpy(frame.data(), config_.self.mac.data(), config_.self.mac.size());
+  std::memcpy(frame.data() + config_.self.mac.size(), config_.self.mac.data(),
+              config_.self.mac.size());
+  frame[kMacBytes] = std::byte{0x88};
+  frame[kMacBytes + 1] = std::byte{0xB5};
+  for (size_t i = 0; i < kBurst; ++i) SendSmall(frame);
+}
+
 // What the device does not take waits for the next call.
 void DpdkPort::Flush() {
+  if (Gone()) {
+    for (uint32_t i = 0; i < pending_count_; ++i) FreeBuffer(pending_[i]);
+    Add(counters_.tx_dropped, pending_count_);
+    pending_count_ = 0;
+    return;
+  }
   uint64_t bytes = 0;
   uint64_t sizes[kPending];
   for (uint32_t i = 0; i < pending_count_; ++i) sizes[i] = pending_[i]->pkt_len;

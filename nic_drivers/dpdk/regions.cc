@@ -40,6 +40,7 @@ Regions::Regions(uint32_t queues) : regions_(std::make_unique<std::array<Region,
   Region& zeros = regions_->front();
   zeros.owner = Zeros();
   zeros.size = Zeros() == nullptr ? 0 : kZeros;
+  zeros.iova = reinterpret_cast<uint64_t>(Zeros());
   zeros.base = Zeros();
 }
 
@@ -57,7 +58,7 @@ bool Regions::InUse(const Region& region) {
                      [](const Info& info) { return rte_mbuf_ext_refcnt_read(&info) != 1; });
 }
 
-absl::Status Regions::Add(const std::byte* base, size_t size) {
+absl::Status Regions::Add(const std::byte* base, size_t size, uint64_t iova) {
   if (base == nullptr || size == 0) {
     return absl::InvalidArgumentError("memory to register must have an address and a size");
   }
@@ -70,6 +71,7 @@ absl::Status Regions::Add(const std::byte* base, size_t size) {
     if (region.owner != nullptr) continue;
     region.owner = base;
     region.size = size;
+    region.iova = iova;
     region.base = base;
     if (used_ <= i) used_ = i + 1;
     return absl::OkStatus();
@@ -125,8 +127,9 @@ bool Regions::AttachTo(Region& region, uint32_t queue, const std::byte* payload,
     return false;
   }
   void* address = const_cast<std::byte*>(payload);  // devices only read it
-  rte_pktmbuf_attach_extbuf(&mbuf, address, reinterpret_cast<rte_iova_t>(address),
-                            static_cast<uint16_t>(size), &info);
+  const rte_iova_t iova =
+      region.iova.load(std::memory_order_relaxed) + static_cast<uint64_t>(payload - base);
+  rte_pktmbuf_attach_extbuf(&mbuf, address, iova, static_cast<uint16_t>(size), &info);
   mbuf.data_len = static_cast<uint16_t>(size);
   return true;
 }

@@ -25,7 +25,8 @@ class Regions {
   Regions(const Regions&) = delete;
   Regions& operator=(const Regions&) = delete;
 
-  absl::Status Add(const std::byte* base, size_t size);
+  // `iova`: where a device that reads memory by itself finds `base`.
+  absl::Status Add(const std::byte* base, size_t size, uint64_t iova);
   // kUnavailable while buffers refer to it; no further ones will.
   absl::Status Remove(const std::byte* base);
 
@@ -38,6 +39,7 @@ class Regions {
   struct Region {
     std::atomic<const std::byte*> base{nullptr};  // nullptr: not for new buffers
     std::atomic<size_t> size{0};
+    std::atomic<uint64_t> iova{0};
     const std::byte* owner = nullptr;  // base, until all references are gone
     std::vector<Info> infos;           // a queue; one reference is the region's own
   };

@@ -30,9 +30,10 @@ absl::StatusOr<std::unique_ptr<DpdkDevice>> OpenOnRings(const DeviceOptions& opt
   const auto detach = [name, in, out] {
     DetachDevice({.name = "net_ring_" + name, .arguments = "", .pci = false});
   };
-  return DpdkDevice::Create(
-      options,
-      {.ethdev = static_cast<uint16_t>(ethdev), .tx_buffers = sizes.buffers, .detach = detach});
+  return DpdkDevice::Create(options, {.ethdev = static_cast<uint16_t>(ethdev),
+                                      .tx_buffers = sizes.buffers,
+                                      .queues_max = kQueuesMax,
+                                      .detach = detach});
 }
 
 absl::Status Prepare(const DeviceOptions& options) {

@@ -31,6 +31,7 @@ void ReadDevice(TableReader& r, DeviceOptions& out) {
   r.Integer("mtu", 0, kMtuMax, out.mtu);
   r.Integer("vlan", 1, 4094, out.vlan);
   r.Speed("line_rate", out.line_rate);
+  r.Bool("offloads", out.offloads);
   if (const toml::array* arguments = r.Array("arguments")) {
     for (const toml::node& node : *arguments) {
       if (!node.is_string()) return r.Fail(&node, "arguments: must be strings");

@@ -76,7 +76,9 @@ Channel::Channel(NicPort& port, std::unique_ptr<Endpoint> endpoint, uint32_t rin
       running_(running) {}
 
 void Channel::Call(Work work) {
-  if (!running_.load(std::memory_order_acquire)) return work(port_.Now(), *endpoint_);
+  if (!running_.load(std::memory_order_acquire)) {
+    return work(endpoint_->Forward(port_.Now()), *endpoint_);
+  }
   call_.store(&work, std::memory_order_release);
   while (call_.load(std::memory_order_acquire) != nullptr) std::this_thread::yield();
 }
@@ -89,12 +91,12 @@ bool Channel::Turn() {
     busy = true;
   }
   if (Work* work = call_.load(std::memory_order_acquire); work != nullptr) {
-    (*work)(port_.Now(), *endpoint_);
+    (*work)(endpoint_->Forward(port_.Now()), *endpoint_);
     call_.store(nullptr, std::memory_order_release);
     busy = true;
   }
   if (postings_.read_available() == 0) return busy;
-  const Time now = port_.Now();
+  const Time now = endpoint_->Forward(port_.Now());
   Posting posting;
   // Each may come back as a completion, so there is room for one.
   for (int i = 0; i < kTakenAtOnce && completions_.write_available() > 0; ++i) {

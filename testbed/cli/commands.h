@@ -25,5 +25,6 @@ void AddValidateCommand(CLI::App& app, int& exit_code);
 void AddServeCommand(CLI::App& app, int& exit_code);
 void AddPerfCommand(CLI::App& app, int& exit_code);
 void AddDoctorCommand(CLI::App& app, int& exit_code);
+void AddNicCommand(CLI::App& app, int& exit_code);
 
 }  // namespace weir

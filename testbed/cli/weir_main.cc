@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   weir::AddServeCommand(app, exit_code);
   weir::AddPerfCommand(app, exit_code);
   weir::AddDoctorCommand(app, exit_code);
+  weir::AddNicCommand(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -70,6 +70,10 @@ std::string PerfNotes(const PerfResult& r) {
       "%d, host stalls %d\n",
       n.data_packets_sent, n.retransmitted_packets, n.spurious_retransmissions, n.timeouts,
       n.marks_echoed, n.host_stalls);
+  if (n.clock_steps_back > 0) {
+    text += absl::StrFormat("the port's clock ran backwards %d times: its driver is at fault\n",
+                            n.clock_steps_back);
+  }
   text +=
       absl::StrFormat("poll thread: %.0f %% busy, longest gap %.1f us; payload copied %d times\n",
                       100 * BusyShare(r.polls), LongestGap(r.polls), r.device.tx_copied);
@@ -98,6 +102,7 @@ json PerfJson(const std::vector<PerfResult>& results, const Context& context) {
                 {"spurious_retransmissions", r.counters.spurious_retransmissions},
                 {"timeouts", r.counters.timeouts},
                 {"host_stalls", r.counters.host_stalls},
+                {"clock_steps_back", r.counters.clock_steps_back},
                 {"tx_copied", r.device.tx_copied},
                 {"poll_busy_share", BusyShare(r.polls)},
                 {"poll_gap_longest_ns", static_cast<int64_t>(1e3 * LongestGap(r.polls))},

@@ -1,0 +1,47 @@
+// The conformance suite of the datapath over two devices that reach each other, in one process.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "datapath/nic_device.h"
+#include "testbed/nic/check_report.h"
+
+namespace weir {
+
+struct DevicePair {
+  std::unique_ptr<NicDevice> a, b;
+};
+
+struct CheckOptions {
+  std::string label{};     // of the pair, in the report
+  DeviceOptions a{}, b{};  // addresses of one link; queues, VLAN and offloads are the suite's
+  uint32_t queues = 4;     // of the check of several, as far as both devices have them
+  uint32_t frames = 1000;  // of each size, each way
+  // A link that is up may take so much longer until it carries frames.
+  std::chrono::milliseconds first_frame_max{3000};
+  std::vector<std::string> only{};  // names of checks; empty: all
+  bool remove = false;              // take A out while it works, too: a PCI device under vfio-pci
+  // How both are opened, and A alone once more (empty: it cannot be).
+  std::function<absl::StatusOr<DevicePair>(const DeviceOptions& a, const DeviceOptions& b)> open{};
+  std::function<absl::StatusOr<std::unique_ptr<NicDevice>>(const DeviceOptions& a)> open_a{};
+  // Takes A's link down and up from outside; empty: its driver does.
+  std::function<absl::Status(bool up)> set_link{};
+};
+
+// B first, since some devices are clients of others.
+absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions& b);
+
+// Their names, in order.
+std::vector<std::string> CheckNames();
+
+// All checks, in order; `seen` hears of each when it is done. Fails only where nothing could be
+// opened: what fails later stands in the report.
+absl::StatusOr<CheckReport> RunChecks(const CheckOptions& options,
+                                      const std::function<void(const CheckOutcome&)>& seen);
+
+}  // namespace weir

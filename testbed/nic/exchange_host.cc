@@ -1,0 +1,191 @@
+#include "testbed/nic/exchange_host.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "datapath/poll_loop.h"
+
+namespace weir {
+namespace {
+
+// Depends on the message and on who sends it, so that one cannot pass for another.
+std::byte PatternByte(uint32_t message, bool from_a, size_t i) {
+  const uint32_t seed = message + (from_a ? 0 : 1000);
+  return static_cast<std::byte>((seed * 131 + i * 7 + i / 251) & 0xFF);
+}
+
+}  // namespace
+
+ExchangeHost::ExchangeHost(NicDevice& device, const ExchangeOptions& options, bool asks)
+    : device_(&device), options_(options), asks_(asks) {
+  for (uint32_t q = 0; q < device.queues(); ++q) {
+    absl::StatusOr<std::unique_ptr<Endpoint>> endpoint = Endpoint::Create(ConfigOf(q));
+    if (!endpoint.ok()) {
+      Fail(std::string(endpoint.status().message()));
+      return;
+    }
+    endpoints_.push_back(*std::move(endpoint));
+  }
+  const uint32_t payload = endpoints_.front()->config().payload_max;
+  sizes_ = {0, 1, 100, payload - 1, payload, payload + 1, 10 * payload, options.large};
+  for (const uint32_t size : sizes_) bytes_ += size;
+  out_ = HugeMemory(bytes_);
+  size_t at = 0;
+  for (uint32_t i = 0; i < sizes_.size(); ++i) {
+    for (uint32_t k = 0; k < sizes_[i]; ++k) out_.data()[at++] = PatternByte(i, asks_, k);
+  }
+  if (!options_.registered) return;
+  if (absl::Status status = device.RegisterMemory(out_.data(), bytes_); !status.ok()) {
+    Fail(std::string(status.message()));
+  }
+}
+
+EndpointConfig ExchangeHost::ConfigOf(uint32_t queue) const {
+  EndpointConfig config;
+  config.address = device_->address();
+  config.worker = queue;
+  config.seed = queue + (asks_ ? 1 : 1001);
+  config.binding = &options_.bindings.front();
+  config.credit = config.binding->cc->receiver_half;
+  config.credit_config = config.binding->cc_config;
+  config.line_rate = device_->caps().line_rate;
+  config.signals = device_->caps().signals;
+  // Both hosts take turns on one core, and a device may be a program, too.
+  config.base_rtt = Micros(200);
+  config.rto_min = Millis(20);
+  config.open_timeout = options_.open_timeout;
+  config.retries_max = options_.retries_max;
+  config.patience = options_.patience;
+  config.verify_payload = true;
+  const uint32_t headers = DataOverhead(config.address.v6) - kEthernetBytes - kFcsBytes;
+  config.payload_max = CommonPayload(device_->caps().mtu - headers);
+  return config;
+}
+
+bool ExchangeHost::Connect(NetAddress peer, const Binding& binding) {
+  const absl::Status status = device_->Resolve(peer);
+  if (absl::IsUnavailable(status)) return false;
+  if (!status.ok()) {
+    Fail(std::string(status.message()));
+    return false;
+  }
+  const uint32_t queue = next_queue_++ % static_cast<uint32_t>(endpoints_.size());
+  const auto id = endpoints_[queue]->Connect(
+      endpoints_[queue]->Forward(device_->queue(queue).Now()), peer, binding);
+  if (!id.ok()) Fail(std::string(id.status().message()));
+  return true;
+}
+
+void ExchangeHost::ReplaceDevice(NicDevice* device) {
+  device_ = device;
+  if (device == nullptr || !options_.registered) return;
+  if (absl::Status status = device->RegisterMemory(out_.data(), bytes_); !status.ok()) {
+    Fail(std::string(status.message()));
+  }
+}
+
+void ExchangeHost::Poll() {
+  if (device_ == nullptr) return;
+  for (uint32_t q = 0; q < endpoints_.size(); ++q) {
+    Endpoint& endpoint = *endpoints_[q];
+    PollOnce(device_->queue(q), endpoint);
+    Completion completion;
+    while (endpoint.PollCompletion(completion)) Handle(endpoint, completion);
+  }
+}
+
+void ExchangeHost::Handle(Endpoint& endpoint, const Completion& c) {
+  const Time now = c.at;
+  if (c.event == Event::kOpened || c.event == Event::kAccepted) {
+    lanes_.push_back(std::make_unique<Lane>());
+    lanes_.back()->id = c.connection;
+    return Begin(endpoint, now, *lanes_.back());
+  }
+  Lane* lane = Find(c.connection);
+  if (c.event == Event::kFailed || lane == nullptr) {
+    return Fail(absl::StrFormat("a connection failed: %s", Name(c.cause)));
+  }
+  switch (c.event) {
+    case Event::kSent:
+      ++lane->sent;
+      break;
+    case Event::kReceived:
+      Check(*lane, c);
+      ++lane->received;
+      ++received_;
+      break;
+    case Event::kClosed:
+      ++closed_;
+      if (lane->received < sizes_.size()) Fail("a connection was closed too early");
+      break;
+    default:
+      Fail(absl::StrFormat("a message was not sent: %s", Name(c.cause)));
+  }
+  const bool all = lane->received == sizes_.size() && lane->sent == sizes_.size();
+  if (!asks_ || !all || lane->closing) return;
+  lane->closing = true;
+  (void)endpoint.Close(now, lane->id);
+}
+
+// Room for all that comes, and all that goes: both sides at once.
+void ExchangeHost::Begin(Endpoint& endpoint, Time now, Lane& lane) {
+  lane.in.resize(bytes_ + 1);
+  std::byte* in = lane.in.data();
+  const std::byte* out = out_.data();
+  for (uint32_t i = 0; i < sizes_.size(); ++i) {
+    absl::Status status =
+        endpoint.PostReceive(now, lane.id, {.data = in, .capacity = sizes_[i], .cookie = i});
+    const std::byte* data = options_.content ? out : nullptr;
+    status.Update(endpoint.PostSend(now, lane.id, {.data = data, .length = sizes_[i]}));
+    if (!status.ok()) Fail(std::string(status.message()));
+    in += sizes_[i];
+    out += sizes_[i];
+  }
+}
+
+void ExchangeHost::Check(const Lane& lane, const Completion& c) {
+  const auto i = static_cast<uint32_t>(c.cookie);
+  if (c.bytes != sizes_[i]) {
+    return Fail(absl::StrFormat("message %d has %d bytes, not the %d that were sent", i, c.bytes,
+                                sizes_[i]));
+  }
+  size_t at = 0;
+  for (uint32_t k = 0; k < i; ++k) at += sizes_[k];
+  for (uint32_t k = 0; k < sizes_[i]; ++k) {
+    const std::byte want = options_.content ? PatternByte(i, !asks_, k) : std::byte{0};
+    if (lane.in[at + k] == want) continue;
+    return Fail(absl::StrFormat("byte %d of message %d, of %d bytes, is not the one that was sent",
+                                k, i, sizes_[i]));
+  }
+}
+
+ExchangeHost::Lane* ExchangeHost::Find(WireId id) {
+  const auto found =
+      std::find_if(lanes_.begin(), lanes_.end(), [id](const auto& lane) { return lane->id == id; });
+  return found == lanes_.end() ? nullptr : found->get();
+}
+
+Counters ExchangeHost::counters() const {
+  Counters sum;
+  for (const auto& endpoint : endpoints_) sum += endpoint->counters();
+  return sum;
+}
+
+Duration ExchangeHost::rtt_min() const {
+  for (const auto& lane : lanes_) {
+    const Connection* c = endpoints_[lane->id.worker() % endpoints_.size()]->FindLast(lane->id);
+    if (c != nullptr && c->sender.opened()) return c->sender.rtt().min();
+  }
+  return Duration(0);
+}
+
+std::string ExchangeHost::Progress() const {
+  const Counters c = counters();
+  return absl::StrFormat(
+      "%d connections, %d of %d messages received, %d packets sent, %d of them again, %d received, "
+      "%d bad frames",
+      lanes_.size(), received_, sizes_.size() * options_.bindings.size(), c.data_packets_sent,
+      c.retransmitted_packets, c.data_packets_received, c.bad_frames + c.bad_checksums);
+}
+
+}  // namespace weir

@@ -1,0 +1,10 @@
+# The guest's suites by name, read by the scripts beside this one. Each runs over NICs of its own:
+# suite, then the two models that are wired to each other.
+pairs=(
+  "e1000e e1000e,e1000e"
+  "e1000 e1000,e1000"
+  "vmxnet3 vmxnet3,vmxnet3"
+  "virtio virtio,virtio"
+  "e1000e_vmxnet3 e1000e,vmxnet3"
+  "igb igb,igb"
+)
