@@ -62,38 +62,43 @@ class JobMeter {
   }
 
   JobResult Measure(const Job& job) {
-    JobResult r{.name = job.name,
-                .ranks = job.ranks,
-                .steps = {},
-                .slow_ranks = {}};
-    Duration begin{};
+    JobResult r{.name = job.name, .ranks = job.ranks, .steps = {}, .slow_ranks = {}};
+    const std::vector<uint32_t> beginning(job.ranks, kNoTrigger);
+    const std::vector<uint32_t>* before = &beginning;
     for (const std::vector<uint32_t>& step : job.steps) {
-      r.steps.push_back(MeasureStep(job, step, begin));
-      begin += r.steps.back().time;
+      r.steps.push_back(MeasureStep(job, *before, step));
       if (r.steps.back().time == Duration::Max()) break;
+      before = &step;
     }
     r.slow_ranks = SlowRanks(job);
     return r;
   }
 
  private:
-  StepResult MeasureStep(const Job& job, const std::vector<uint32_t>& step, Duration begin) {
+  Duration At(uint32_t trigger) const {
+    return trigger == kNoTrigger ? Duration(0) : fired_at_[trigger];
+  }
+
+  // Every rank computes within its own step, which begins when its last one has ended.
+  StepResult MeasureStep(const Job& job, const std::vector<uint32_t>& before,
+                         const std::vector<uint32_t>& step) {
+    Duration begin{};
     Duration end{};
-    for (const uint32_t trigger : step) {
-      if (trigger != kNoTrigger) end = std::max(end, fired_at_[trigger]);
+    for (uint32_t i = 0; i < job.ranks; ++i) {
+      begin = std::max(begin, At(before[i]));
+      end = std::max(end, At(step[i]));
     }
     if (end == Duration::Max()) return {.time = Duration::Max()};
     Duration compute{};
     for (uint32_t i = 0; i < job.ranks; ++i) {
       std::vector<std::pair<Duration, Duration>> within;
       for (const auto& [from, to] : computes_[job.first_rank + i]) {
-        if (from < end && to > begin) within.emplace_back(std::max(from, begin), std::min(to, end));
+        if (from >= At(before[i]) && from < At(step[i])) within.emplace_back(from, to);
       }
       compute += Covered(within);
     }
-    const int64_t ranks = std::max<int64_t>(1, job.ranks);
-    return {
-        .time = end - begin, .compute = compute / ranks, .exposed = end - begin - compute / ranks};
+    compute = compute / std::max<int64_t>(1, job.ranks);
+    return {.time = end - begin, .compute = compute, .exposed = end - begin - compute};
   }
 
   std::vector<JobResult::SlowRank> SlowRanks(const Job& job) const {

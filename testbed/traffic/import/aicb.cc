@@ -1,4 +1,5 @@
 // AICB workloads (github.com/aliyun/aicb): one line a collective, the same for every rank.
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -77,9 +78,11 @@ class AicbReader {
       return absl::OkStatus();
     }
     const bool strided = group.find("dp") != std::string::npos;
-    const absl::Status added =
-        groups_->Call({.kind = *kind, .size = Bytes(size.value_or(1)), .matrix = {}, .name = {}},
-                      static_cast<uint32_t>(*members), strided);
+    const absl::Status added = groups_->Call({.kind = *kind,
+                                              .size = Bytes(std::max<int64_t>(1, size.value_or(1))),
+                                              .matrix = {},
+                                              .name = {}},
+                                             static_cast<uint32_t>(*members), strided);
     return added.ok() ? added : ErrorAt(file_.name, line, std::string(added.message()));
   }
 

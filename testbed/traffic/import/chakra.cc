@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "absl/strings/str_format.h"
+#include "testbed/traffic/import/chakra.pb.h"
 #include "testbed/traffic/import/parts.h"
-#include "traffic/import/chakra.pb.h"
 
 namespace weir {
 namespace {
