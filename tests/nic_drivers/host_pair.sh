@@ -56,6 +56,10 @@ JOIN
     check dpdk:net_tap0,iface=tapa dpdk:net_tap1,iface=tapb --after-open "sh $files/join"
     ;;
   memif)
+    # Passes, but now and then DPDK 22.11's memif crashes in its own interrupt thread as the link of
+    # two memifs of one process goes down. tests/nic_drivers/virtual_devices_test.cc has two processes.
+    [ -n "${WEIR_MEMIF_PAIR:-}" ] || skip "memif's driver may crash with both ends in one process;" \
+      "WEIR_MEMIF_PAIR=1 tries"
     common=id=1,socket-abstract=no,socket=$files/socket
     check "dpdk:net_memif0,role=client,$common,mac=02:00:00:00:00:01" \
       "dpdk:net_memif1,role=server,$common,mac=02:00:00:00:00:02"
