@@ -325,6 +325,10 @@ Bytes Sender::PollData(Time now, Time departure, const FrameWriter& writer, Wire
                       : message.data + static_cast<size_t>(record.piece) * payload_max_;
   frame.path = record.path;
   frame.cls = retransmit ? FrameClass::kRetransmit : FrameClass::kData;
+  if (binding_->urgent) {
+    frame.cls = FrameClass::kControl;
+    SetFrameDscp({frame.data, frame.size}, kDscpControl);
+  }
   ++shared_.counters.data_packets_sent;
   shared_.counters.data_bytes_sent += header.payload;
 

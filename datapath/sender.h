@@ -23,6 +23,7 @@ struct Binding {
   const LbEntry* lb = nullptr;
   ConfigBlob lb_config{};
   uint32_t paths = 64;
+  bool urgent = false;  // packets travel in the control class, before all data; for few bytes only
 
   Reordering reordering() const { return ReorderingOf(*lb, lb_config); }
   // Why algorithm and policy make no sense together; nullptr: they do.

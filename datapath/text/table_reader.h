@@ -45,6 +45,8 @@ class TableReader {
   void Fail(const toml::node* node, const std::string& message);
   void FailKey(const std::string& key, const std::string& message);
   const std::string& file() const { return file_; }
+  // For the readers of tables within this one.
+  absl::Status& status() const { return status_; }
 
  private:
   void Integer64(const std::string& key, int64_t min, int64_t max, int64_t& out);

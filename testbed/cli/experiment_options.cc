@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -10,6 +11,9 @@
 #include "testbed/cli/commands.h"
 #include "testbed/experiment/report.h"
 #include "testbed/experiment/runner.h"
+#include "testbed/report/chrome_trace.h"
+#include "testbed/report/html_report.h"
+#include "testbed/report/table_sink.h"
 
 namespace weir {
 namespace {
@@ -63,6 +67,25 @@ std::string Quoted(const std::string& text) {
   return out + '"';
 }
 
+bool WriteText(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) return true;
+  std::fprintf(stderr, "weir: %s can't be written; check the folder and the rights\n",
+               path.c_str());
+  return false;
+}
+
+absl::Status WriteCsv(const std::string& folder, const std::vector<RunResult>& results) {
+  absl::StatusOr<std::unique_ptr<TableSink>> sink = MakeCsvSink(folder, {});
+  if (!sink.ok()) return sink.status();
+  for (const RunResult& r : results) {
+    if (absl::Status s = (*sink)->Add({}, r); !s.ok()) return s;
+  }
+  return (*sink)->Finish();
+}
+
 }  // namespace
 
 void AddExperimentOptions(CLI::App& command, ExperimentOptions& o) {
@@ -74,6 +97,10 @@ void AddExperimentOptions(CLI::App& command, ExperimentOptions& o) {
       ->allow_extra_args(false)
       ->take_all();
   command.add_option("--json", o.json, "write the results there as JSON; - is standard output");
+  command.add_option("--csv", o.csv, "write runs.csv and transfers.csv into this folder");
+  command.add_option("--html", o.html, "write a report there: one HTML file that works offline");
+  command.add_option("--trace", o.trace,
+                     "write a time line in the Chrome trace format, as Perfetto opens it");
   command.add_option("--home", o.home, "virtual or loopback; short for --set run.home=...");
   command.add_flag("--quiet", o.quiet, "no progress line, no effective configuration");
   command.add_option("--topology", o.topology, "a topology's name or FILE.topo");
@@ -119,35 +146,49 @@ absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& o) {
 }
 
 std::vector<RunResult> RunAll(const Experiment& experiment, bool quiet) {
+  return RunSeeds(experiment, experiment.seeds, quiet);
+}
+
+std::vector<RunResult> RunSeeds(const Experiment& experiment, const std::vector<uint64_t>& seeds,
+                                bool quiet) {
   std::vector<RunResult> results;
   ProgressLine line(quiet);
-  const size_t runs = experiment.seeds.size() * experiment.arms.size();
-  for (const uint64_t seed : experiment.seeds) {
-    for (const Arm& arm : experiment.arms) {
-      const RunLabel label{arm.name, seed};
-      results.push_back(RunArm(experiment, arm, seed, [&](const Progress& p) {
-        line.Show(results.size() + 1, runs, label, p);
+  const size_t arms = experiment.arms.size();
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    const bool reverse = experiment.home != HomeKind::kVirtual && i % 2 == 1;
+    for (size_t turn = 0; turn < arms; ++turn) {
+      const Arm& arm = experiment.arms[reverse ? arms - 1 - turn : turn];
+      const RunLabel label{arm.name, seeds[i]};
+      results.push_back(RunArm(experiment, arm, seeds[i], [&](const Progress& p) {
+        line.Show(results.size() + 1, seeds.size() * arms, label, p);
       }));
     }
+    if (reverse) std::reverse(results.end() - static_cast<std::ptrdiff_t>(arms), results.end());
   }
   return results;
 }
 
-int WriteJson(const ExperimentOptions& options, const Experiment& experiment,
-              const std::vector<RunResult>& results, const AbResult* ab, const League* league) {
-  if (options.json.empty()) return kExitOk;
-  const std::string text = Document(experiment, results, ab, league).dump(1) + "\n";
+int WriteOutputs(const ExperimentOptions& options, const Experiment& experiment,
+                 const std::vector<RunResult>& results, const AbResult* ab, const League* league) {
   if (options.json == "-") {
-    std::fputs(text.c_str(), stdout);
-    return kExitOk;
+    std::printf("%s\n", Document(experiment, results, ab, league).dump(1).c_str());
+  } else if (!options.json.empty() &&
+             !WriteText(options.json, Document(experiment, results, ab, league).dump(1) + "\n")) {
+    return kExitUsage;
   }
-  std::ofstream out(options.json, std::ios::binary);
-  out << text;
-  out.close();
-  if (out) return kExitOk;
-  std::fprintf(stderr, "weir: %s can't be written; check the folder and the rights\n",
-               options.json.c_str());
-  return kExitUsage;
+  if (!options.csv.empty()) {
+    if (const absl::Status s = WriteCsv(options.csv, results); !s.ok()) {
+      std::fprintf(stderr, "weir: %s\n", std::string(s.message()).c_str());
+      return kExitUsage;
+    }
+  }
+  if (!options.html.empty() && !WriteText(options.html, HtmlReport(experiment, results, ab))) {
+    return kExitUsage;
+  }
+  if (!options.trace.empty() && !WriteText(options.trace, ChromeTrace(results).dump() + "\n")) {
+    return kExitUsage;
+  }
+  return kExitOk;
 }
 
 void PrintRemarks(const std::vector<RunResult>& results) {

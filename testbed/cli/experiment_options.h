@@ -19,6 +19,9 @@ struct ExperimentOptions {
   std::vector<std::string> sets;
   std::vector<uint64_t> seeds;
   std::string json;
+  std::string csv;
+  std::string html;
+  std::string trace;
   std::string home;
   bool quiet = false;
   // The short form, without a file.
@@ -34,13 +37,18 @@ void AddExperimentOptions(CLI::App& command, ExperimentOptions& options);
 // From the file or from the short form.
 absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& options);
 
-// Runs every arm on every seed, arm by arm within a seed, and shows progress on a terminal.
+// Runs every arm on every seed and shows progress on a terminal. Sorted by seed, then arm. In real
+// time arms take turns: every other seed has them in reverse, so that what the machine does
+// meanwhile hits none of them more than another.
 std::vector<RunResult> RunAll(const Experiment& experiment, bool quiet);
+// The same for some seeds, which need not be the experiment's.
+std::vector<RunResult> RunSeeds(const Experiment& experiment, const std::vector<uint64_t>& seeds,
+                                bool quiet);
 
-// Writes the JSON document if it was asked for. kExitOk or what went wrong.
-int WriteJson(const ExperimentOptions& options, const Experiment& experiment,
-              const std::vector<RunResult>& results, const AbResult* ab,
-              const League* league = nullptr);
+// Writes what was asked for: JSON, CSV, HTML, a time line. kExitOk or what went wrong.
+int WriteOutputs(const ExperimentOptions& options, const Experiment& experiment,
+                 const std::vector<RunResult>& results, const AbResult* ab,
+                 const League* league = nullptr);
 
 // What must be known beside the figures: a busy machine, warnings, broken conservation laws.
 void PrintRemarks(const std::vector<RunResult>& results);

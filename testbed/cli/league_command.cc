@@ -97,7 +97,7 @@ int Play(ExperimentOptions options) {
     PrintRemarks(results);
     std::printf("%s", LeagueTable(league).c_str());
   }
-  return WriteJson(options, *experiment, results, nullptr, &league);
+  return WriteOutputs(options, *experiment, results, nullptr, &league);
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ constexpr Named kTopologies[] = {
     {"dumbbell", "`pairs` of hosts across one link"},
     {"leaf_spine", "two tiers, oversubscribed by choice"},
     {"fat_tree", "three tiers of pods"},
+    {"rail_optimised", "nodes with a NIC a rail, NICs of equal number on one leaf"},
+    {"multi_plane", "the same with a fabric of its own for each NIC"},
     {"FILE.topo", "a topology file of htsim's kind"},
 };
 

@@ -13,6 +13,10 @@ int main(int argc, char** argv) {
   weir::AddRunCommand(app, exit_code);
   weir::AddAbCommand(app, exit_code);
   weir::AddLeagueCommand(app, exit_code);
+  weir::AddSweepCommand(app, exit_code);
+  weir::AddMergeCommand(app, exit_code);
+  weir::AddCompareCommand(app, exit_code);
+  weir::AddSchemaCommand(app, exit_code);
   weir::AddValidateCommand(app, exit_code);
   weir::AddServeCommand(app, exit_code);
   weir::AddPerfCommand(app, exit_code);

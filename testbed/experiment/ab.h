@@ -1,15 +1,17 @@
-// Comparing arms: the same seeds, differences paired by seed.
+// Comparing arms: the same seeds, differences paired by seed, and what they show together.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "testbed/experiment/experiment.h"
+#include "testbed/experiment/multiplicity.h"
 #include "testbed/experiment/result.h"
 #include "testbed/experiment/statistics.h"
 
 namespace weir {
+
+inline constexpr char kNoVerdict[] = "no verdict";
 
 // One figure of one arm against the first arm.
 struct AbDifference {
@@ -17,19 +19,54 @@ struct AbDifference {
   std::string metric;
   std::string unit;  // "ns", "bps", "" (a ratio), "packets", "bytes"
   bool lower_is_better = true;
-  PairedDifference difference{};
-  double relative = 0;  // difference / mean of the first arm; 0 if that is 0
+  bool decides = false;           // see metrics.h
+  PairedDifference difference{};  // `shown`: after correction for the number of comparisons
+  double p_adjusted = 1;          // by Holm, over all differences of the experiment
+  double relative = 0;            // difference / mean of the first arm; 0 if that is 0
+
+  bool better() const { return difference.shown && (difference.difference < 0) == lower_is_better; }
+  bool worse() const { return difference.shown && !better(); }
+};
+
+// What is said of an arm, against the first.
+struct AbVerdict {
+  std::string arm{};
+  std::string word{};  // "better", "worse", "mixed", "no difference shown", "no verdict"
+  std::string text{};  // a sentence with the figures or the reason
 };
 
 struct AbResult {
   std::string baseline;  // the first arm
-  std::vector<uint64_t> seeds;
-  std::vector<AbDifference> differences;
+  std::vector<uint64_t> seeds{};
+  std::vector<AbDifference> differences{};
+  std::vector<AbVerdict> verdicts{};  // one an arm after the first
+  double alpha = kAlpha;              // of the whole experiment, or of this look at it
+  size_t comparisons = 0;             // that were corrected for
+  size_t seeds_most = 0;              // when seeds are added until it is decided; else 0
   // Runs for which the machine was too busy. With any, no difference counts as shown.
   uint32_t too_busy = 0;
 };
 
-// `results` holds every arm on every seed.
-AbResult CompareArms(const Experiment& experiment, const std::vector<RunResult>& results);
+// The differences of two arms' runs, one of each a seed and in the same order. Nothing is shown
+// yet.
+std::vector<AbDifference> ComparePairs(const std::string& arm,
+                                       const std::vector<const RunResult*>& baseline,
+                                       const std::vector<const RunResult*>& other);
+// All arms against the first of `arms`; `results` holds every arm on every seed. Nothing is judged
+// yet, but an arm already has "no verdict" if there are fewer than kSeedsToJudge seeds, the machine
+// was busy, or runs did not finish.
+AbResult Differences(const std::vector<std::string>& arms, const std::vector<uint64_t>& seeds,
+                     const std::vector<RunResult>& results);
+// Corrects for the number of differences in `all` together, says which are shown (adjusted p at
+// most `alpha`, and the interval excludes zero), and gives the verdicts that are missing.
+void Judge(const std::vector<AbResult*>& all, double alpha);
+// Both, for one experiment.
+AbResult CompareArms(const Experiment& experiment, const std::vector<RunResult>& results,
+                     double alpha = kAlpha);
+
+// Of the arm's verdict; empty: it has none yet.
+std::string WordFor(const AbResult& ab, const std::string& arm);
+// Whether every arm but the first is better, worse or mixed: more seeds would not change that.
+bool Decided(const AbResult& ab);
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "datapath/signal_names.h"
+#include "testbed/experiment/arm_rules.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/homes.h"
 #include "testbed/loopback/time_scale.h"
@@ -84,6 +85,12 @@ absl::Status CheckExperiment(const Experiment& e) {
   for (const Arm& arm : e.arms) {
     const std::string why = WhyUnfit(arm.binding, e.fabric);
     if (!why.empty()) return fail(absl::StrFormat("arm \"%s\": %s", arm.name, why));
+    for (const ArmRule& rule : arm.rules) {
+      const std::string unfit = WhyUnfit(rule, arm, e.fabric);
+      if (!unfit.empty()) {
+        return fail(absl::StrFormat("arm \"%s\", %s: %s", arm.name, rule.name, unfit));
+      }
+    }
   }
   return absl::OkStatus();
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "datapath/sender.h"
+#include "testbed/experiment/samples.h"
 #include "testbed/fabric/fabric.h"
 #include "testbed/fabric/faults.h"
 #include "testbed/fabric/topology.h"
@@ -54,6 +56,7 @@ struct TrafficSpec {
   Bytes size = Bytes(2'000'000);
   uint32_t senders = 8;   // of kIncast
   uint32_t receiver = 0;  // of kIncast
+  Duration jitter{};      // of kIncast: senders begin within this, by the seed
   uint32_t ranks = 0;     // of kRingAllReduce; 0: all hosts
   std::vector<JobSpec> jobs;
 };
@@ -67,9 +70,28 @@ struct TransportSpec {
   int retries_max = 8;
 };
 
-struct Arm {
-  std::string name;
+// Another algorithm and policy for some connections of an arm. What is not said matches all.
+struct ArmRule {
+  std::string name{};
+  std::optional<Distance> distance{};
+  Bytes size_min{};  // of the largest message of the connection
+  Bytes size_max = Bytes::Max();
   Binding binding{};
+};
+
+struct Arm {
+  std::string name{};
+  Binding binding{};
+  std::vector<ArmRule> rules{};  // the first that matches a connection decides
+  // Other than 0: other random choices of switches and policies, on the same traffic. Two arms that
+  // differ in nothing else make an A/A experiment.
+  uint64_t salt = 0;
+};
+
+// One key of the experiment's file, or an override: "fabric.rate" and "'100Gbps'".
+struct GivenValue {
+  std::string key{};
+  std::string value{};
 };
 
 enum class HomeKind : uint8_t { kVirtual, kLoopback };
@@ -85,6 +107,8 @@ struct Experiment {
   std::vector<uint64_t> seeds{1};
   Duration time_limit = Seconds(1);  // of the experiment's time after the start of traffic
   HomeKind home = HomeKind::kVirtual;
+  std::vector<GivenValue> given{};  // see given.h
+  SampleSpec samples{};
   double time_scale = 0;  // of the loopback testbed; 0: chosen for the machine
 };
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "datapath/endpoint.h"
 #include "testbed/experiment/real_time.h"
+#include "testbed/experiment/samples.h"
 #include "testbed/fabric/fabric.h"
 
 namespace weir {
@@ -62,6 +63,8 @@ class Home {
   // How well the machine kept up since StartWatching; nothing in virtual time.
   virtual void StartWatching() {}
   virtual std::optional<RealTimeStats> real_time() const { return std::nullopt; }
+  // Since StartWatching, where samples are taken.
+  virtual std::optional<Samples> samples() const { return std::nullopt; }
 
   // Sum over all endpoints.
   Counters TotalCounters();

@@ -1,5 +1,6 @@
 #include "testbed/experiment/homes.h"
 
+#include "testbed/experiment/sampled_home.h"
 #include "testbed/virtual/virtual_home.h"
 
 #ifdef WEIR_HAS_DPDK
@@ -11,11 +12,14 @@ namespace weir {
 namespace {
 
 std::unique_ptr<Home> MakeVirtual(const RunPlan& plan) {
-  return std::make_unique<VirtualHome>(plan.experiment().fabric.topology,
-                                       WorldConfig{.seed = plan.seed(),
-                                                   .switches = plan.switches(),
-                                                   .v6 = plan.experiment().transport.v6,
-                                                   .tx_pages_max = plan.tx_pages_max()});
+  std::unique_ptr<Home> home = std::make_unique<VirtualHome>(
+      plan.experiment().fabric.topology, WorldConfig{.seed = plan.home_seed(),
+                                                     .switches = plan.switches(),
+                                                     .v6 = plan.experiment().transport.v6,
+                                                     .tx_pages_max = plan.tx_pages_max()});
+  const SampleSpec& samples = plan.experiment().samples;
+  if (samples.every == Duration(0)) return home;
+  return std::make_unique<SampledHome>(std::move(home), samples);
 }
 
 }  // namespace
@@ -28,7 +32,7 @@ absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan) {
   const Experiment& e = plan.experiment();
   if (e.home == HomeKind::kVirtual) return MakeVirtual(plan);
   const uint32_t threads = HostThreads(plan.hosts(), UsableCores());
-  LoopbackConfig config{.seed = plan.seed(),
+  LoopbackConfig config{.seed = plan.home_seed(),
                         .switches = plan.switches(),
                         .v6 = e.transport.v6,
                         .packet = plan.packet_wire(),

@@ -75,7 +75,11 @@ League MakeLeague(const Experiment& experiment, const std::vector<RunResult>& re
     const size_t b_missing = b.runs - b.finished;
     return a_missing != b_missing ? a_missing < b_missing : a.last.mean < b.last.mean;
   });
-  if (league.too_busy == 0) Rank(league.rows, results);
+  if (league.too_busy == 0) {
+    Rank(league.rows, results);
+  } else {
+    for (LeagueRow& row : league.rows) row.against.shown = false;
+  }
   return league;
 }
 
@@ -92,7 +96,9 @@ std::string LeagueTable(const League& league) {
     const PairedDifference& d = row.against;
     std::string against = "baseline";
     if (row.arm != league.baseline) {
-      against = d.shown ? absl::StrFormat("%+.1f %%", 100 * d.difference / d.mean_a) : "same";
+      against = league.too_busy > 0 ? "not judged"
+                : d.shown           ? absl::StrFormat("%+.1f %%", 100 * d.difference / d.mean_a)
+                                    : "same";
     }
     text.push_back({row.arm, row.rank == 0 ? "-" : absl::StrFormat("%d", row.rank),
                     PrettyIn("ns", row.last.mean), PrettyIn("ns", row.last.half),

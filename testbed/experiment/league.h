@@ -16,10 +16,10 @@ struct LeagueRow {
   int rank = 0;         // equal for arms between which no difference is shown; 0: not ranked
   size_t finished = 0;  // runs in which every transfer ended in time
   size_t runs = 0;
-  Interval last{};           // completion of the last transfer, ns
-  double slowdown = 0;       // of `last`, against the ideal
+  Interval last{};             // completion of the last transfer, ns
+  double slowdown = 0;         // of `last`, against the ideal
   PairedDifference against{};  // `last` - that of the baseline
-  double p99 = 0;            // ns
+  double p99 = 0;              // ns
   double fairness = 0;
   double retransmissions = 0;
   double queue_peak = 0;  // bytes
@@ -28,7 +28,7 @@ struct LeagueRow {
 struct League {
   std::string baseline;
   size_t seeds = 0;
-  int too_busy = 0;             // runs in real time that mean little; with any, nobody is ranked
+  int too_busy = 0;               // runs in real time that mean little; with any, nobody is ranked
   std::vector<LeagueRow> rows{};  // the best first; unfinished ones last
 };
 

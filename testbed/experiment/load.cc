@@ -8,6 +8,7 @@
 #include "datapath/text/table_reader.h"
 #include "nic_drivers/host/binding_text.h"
 #include "testbed/experiment/experiment.h"
+#include "testbed/experiment/given.h"
 #include "testbed/experiment/load_parts.h"
 
 namespace weir {
@@ -15,10 +16,35 @@ namespace {
 
 constexpr double kTimeScaleMin = 1e-6;
 
+void ReadRule(TableReader& r, size_t number, ArmRule& out) {
+  int distance = 0;
+  r.Choice("distance", {"any", "leaf", "pod", "fabric"}, distance);
+  if (distance > 0) out.distance = static_cast<Distance>(distance - 1);
+  r.Size("size_min", out.size_min);
+  r.Size("size_max", out.size_max);
+  if (out.size_max < out.size_min) r.FailKey("size_max", "is below size_min");
+  ReadBinding(r, out.binding);
+  out.name = absl::StrFormat("rule %d", number);
+  r.String("name", out.name);
+  r.Finish();
+  if (!out.distance.has_value() && out.size_min <= Bytes(0) && out.size_max == Bytes::Max()) {
+    r.Fail(nullptr, "a rule needs distance, size_min or size_max; what the rest has is the arm's");
+  }
+}
+
 void ReadArm(TableReader& r, Arm& out) {
   ReadBinding(r, out.binding);
   out.name = std::string(out.binding.cc->name) + "/" + out.binding.lb->name;
   r.String("name", out.name);
+  r.Integer("salt", 0, 1'000'000'000, out.salt);
+  if (const toml::array* rules = r.Array("rules"); rules != nullptr) {
+    for (const toml::node& node : *rules) {
+      if (!node.is_table()) return r.Fail(&node, "write [[arms.rules]]");
+      TableReader rule(*node.as_table(), "arms.rules", r.file(), r.status());
+      ArmRule& added = out.rules.emplace_back();
+      ReadRule(rule, out.rules.size(), added);
+    }
+  }
   r.Finish();
 }
 
@@ -31,6 +57,8 @@ void Insert(toml::table& table, const std::string& key, const std::string& text)
     table.insert_or_assign(key, text);
   }
 }
+
+}  // namespace
 
 absl::Status ApplyOverride(toml::table& root, const std::string& text) {
   const size_t equals = text.find('=');
@@ -65,6 +93,8 @@ absl::Status ApplyOverride(toml::table& root, const std::string& text) {
   }
 }
 
+namespace {
+
 void ReadTraffic(TableReader& r, TrafficSpec& out) {
   int kind = 0;
   const bool named = r.Has("type");
@@ -96,6 +126,7 @@ void ReadTraffic(TableReader& r, TrafficSpec& out) {
     if (out.kind == TrafficKind::kIncast) {
       r.Integer("senders", 1, 1'000'000, out.senders);
       r.Integer("receiver", 0, 1'000'000, out.receiver);
+      r.Time("jitter", out.jitter);
     }
     if (out.kind == TrafficKind::kRingAllReduce) r.Integer("ranks", 2, 1'000'000, out.ranks);
   }
@@ -128,6 +159,21 @@ void ReadTransport(TableReader& r, TransportSpec& out) {
   r.Finish();
 }
 
+// "0-5": the first connection from host 0 to host 5.
+void ReadSampleFlow(TableReader& r, const std::string& flow, Experiment& out) {
+  const bool well_formed = flow.find_first_not_of("0123456789-") == std::string::npos &&
+                           flow.size() < 16 && std::count(flow.begin(), flow.end(), '-') == 1 &&
+                           flow.front() != '-' && flow.back() != '-';
+  if (!well_formed) return r.FailKey("sample_flow", "must be FROM-TO, two hosts, as in \"0-5\"");
+  if (out.samples.every == Duration(0)) {
+    return r.FailKey("sample_flow", "has no effect without sample_every");
+  }
+  const size_t dash = flow.find('-');
+  out.samples.from = static_cast<uint32_t>(std::stoul(flow.substr(0, dash)));
+  out.samples.to = static_cast<uint32_t>(std::stoul(flow.substr(dash + 1)));
+  out.samples.any_flow = false;
+}
+
 void ReadRun(TableReader& r, Experiment& out) {
   const toml::node* seeds = r.Node("seeds");
   if (seeds != nullptr && seeds->is_integer()) {
@@ -151,6 +197,14 @@ void ReadRun(TableReader& r, Experiment& out) {
   r.Choice("home", {"virtual", "loopback"}, home);
   out.home = static_cast<HomeKind>(home);
   r.Number("time_scale", kTimeScaleMin, 1, out.time_scale);
+  r.Time("sample_every", out.samples.every);
+  std::string flow;
+  r.String("sample_flow", flow);
+  if (!flow.empty()) ReadSampleFlow(r, flow, out);
+  if (out.samples.every < Duration(0)) r.FailKey("sample_every", "must be above 0, as in \"1us\"");
+  if (out.samples.every > Duration(0) && out.home != HomeKind::kVirtual) {
+    r.FailKey("sample_every", "is for virtual time; drop it, or set home = \"virtual\"");
+  }
   if (r.Has("time_scale") && out.home == HomeKind::kVirtual) {
     r.FailKey("time_scale", "has no effect in virtual time; drop it, or set home = \"loopback\"");
   }
@@ -168,15 +222,21 @@ void ReadTables(TableReader& root, const std::string& key, absl::Status& status,
   }
 }
 
-absl::StatusOr<Experiment> FromTable(const toml::table& table, const std::string& file) {
+}  // namespace
+
+absl::StatusOr<Experiment> ExperimentFrom(const toml::table& table, const std::string& file) {
   Experiment e;
   absl::Status status;
   TableReader root(table, "top level", file, status);
   int64_t schema = 1;
   root.Integer("schema", 1, 1, schema);
   e.source = file;
+  e.given = FlattenGiven(table, file);
   e.name = std::filesystem::path(file).stem().string();
   root.String("name", e.name);
+  if (const toml::node* sweep = root.Node("sweep"); sweep != nullptr) {
+    root.Fail(sweep, "is for `weir sweep`, which runs all its points; drop it for one run");
+  }
   const toml::table empty;
   const auto section = [&](const std::string& key) {
     const toml::table* found = root.Table(key);
@@ -209,8 +269,6 @@ absl::StatusOr<Experiment> FromTable(const toml::table& table, const std::string
   return e;
 }
 
-}  // namespace
-
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in || std::filesystem::is_directory(path)) {
@@ -227,19 +285,23 @@ std::string PathFrom(const std::string& file, const std::string& path) {
   return (std::filesystem::path(file).parent_path() / p).string();
 }
 
-absl::StatusOr<Experiment> ParseExperiment(const std::string& text, const std::string& file,
-                                           const std::vector<std::string>& overrides) {
-  toml::table table;
+absl::StatusOr<toml::table> ParseToml(const std::string& text, const std::string& file) {
   try {
-    table = toml::parse(text, file);
+    return toml::table(toml::parse(text, file));
   } catch (const toml::parse_error& error) {
     return absl::InvalidArgumentError(absl::StrFormat("%s:%d: %s", file, error.source().begin.line,
                                                       std::string(error.description())));
   }
+}
+
+absl::StatusOr<Experiment> ParseExperiment(const std::string& text, const std::string& file,
+                                           const std::vector<std::string>& overrides) {
+  absl::StatusOr<toml::table> table = ParseToml(text, file);
+  if (!table.ok()) return table.status();
   for (const std::string& set : overrides) {
-    if (absl::Status s = ApplyOverride(table, set); !s.ok()) return s;
+    if (absl::Status s = ApplyOverride(*table, set); !s.ok()) return s;
   }
-  return FromTable(table, file);
+  return ExperimentFrom(*table, file);
 }
 
 absl::StatusOr<Experiment> LoadExperiment(const std::string& path,

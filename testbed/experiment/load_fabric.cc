@@ -32,6 +32,16 @@ void ReadShape(TableReader& r, int kind, Topology& out) {
     r.Integer("bundle", 1, 64, shape.bundle);
     r.Speed("uplink_rate", shape.uplink_rate);
     out = LeafSpine(shape);
+  } else if (kind == 4 || kind == 5) {
+    RailShape shape{.planes = kind == 5};
+    common(shape);
+    r.Integer("groups", 1, 4096, shape.groups);
+    r.Integer("nodes_per_group", 1, 4096, shape.nodes_per_group);
+    r.Integer(shape.planes ? "planes" : "rails", 1, 64, shape.rails);
+    r.Integer("spines", 1, 4096, shape.spines);
+    r.Integer("bundle", 1, 64, shape.bundle);
+    r.Speed("uplink_rate", shape.uplink_rate);
+    out = RailOptimised(shape);
   } else {
     FatTreeShape shape;
     common(shape);
@@ -77,7 +87,10 @@ void ReadFabric(TableReader& r, FabricSpec& out) {
   r.String("file", file);
   int kind = 2;
   const bool named = r.Has("topology");
-  r.Choice("topology", {"single_bottleneck", "dumbbell", "leaf_spine", "fat_tree"}, kind);
+  r.Choice(
+      "topology",
+      {"single_bottleneck", "dumbbell", "leaf_spine", "fat_tree", "rail_optimised", "multi_plane"},
+      kind);
   if (!file.empty()) {
     if (named) r.FailKey("file", "and topology exclude each other; drop one");
     const absl::StatusOr<std::string> text = ReadFile(PathFrom(r.file(), file));

@@ -55,7 +55,8 @@ void Read(TableReader& r, CollectiveJob& out) {
   r.Integer("root", 0, kRanksMax, out.root);
   if (out.kind == CollectiveKind::kAllToAll) {
     r.Number("dirichlet", 0, 1e6, out.dirichlet);
-    if (const toml::array* shares = r.Array("shares"); shares != nullptr) {
+    if (const toml::array* shares = r.Array("shares");
+        shares != nullptr && !shares->empty()) {
       double sum = 0;
       for (const toml::node& node : *shares) {
         const double share = node.value_or(-1.0);
@@ -244,7 +245,12 @@ void ReadCarry(TableReader& r, CarryOptions& out) {
   int admission = 0;
   r.Choice("admission", {"none", "cts", "segments"}, admission);
   out.cts = admission == 1;
-  if (out.cts) r.Integer("window", 1, 1'000'000, out.window);
+  if (out.cts) {
+    r.Integer("window", 1, 1'000'000, out.window);
+    int cts_class = 0;
+    r.Choice("cts_class", {"data", "control"}, cts_class);
+    out.cts_urgent = cts_class == 1;
+  }
   if (admission == 2) {
     // As CTran sets them: within a rack and a pod, and across the fabric.
     std::vector<Bytes> segments{KiB(512), KiB(512), MiB(1)};
@@ -303,6 +309,7 @@ void ReadJob(TableReader& r, size_t type, JobSpec& out) {
   r.Choice("algorithm", algorithms, algorithm);
   out.options.algorithm = static_cast<CollectiveAlgorithm>(algorithm);
   r.Integer("ranks_per_node", 1, 1024, out.options.ranks_per_node);
+  r.Integer("nics", 1, 64, out.options.nics);
   r.Integer("channels", 1, 64, out.options.channels);
   r.Integer("concurrent_peers", 1, kRanksMax, out.options.concurrent_peers);
   ReadProtocol(r, out.options);

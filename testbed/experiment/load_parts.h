@@ -13,6 +13,12 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // `path` as seen from the folder of `file`.
 std::string PathFrom(const std::string& file, const std::string& path);
 
+// TOML text; errors name `file` and the line.
+absl::StatusOr<toml::table> ParseToml(const std::string& text, const std::string& file);
+// `text` is "section.key=value": true, 12, 0.5 and [..] are themselves, the rest is a string.
+absl::Status ApplyOverride(toml::table& root, const std::string& text);
+absl::StatusOr<Experiment> ExperimentFrom(const toml::table& table, const std::string& file);
+
 void ReadFabric(TableReader& reader, FabricSpec& out);
 // One [[faults]] entry. Links are named by their ends, hosts and switches by tier and number:
 // "leaf0-spine3", "host5".

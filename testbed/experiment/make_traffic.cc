@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "testbed/experiment/distance.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/fabric/paths.h"
 
@@ -11,9 +12,6 @@ namespace {
 // Full headers without records in the packet; a smallest acknowledgement.
 constexpr int64_t kHeaders = 94;
 constexpr Bytes kSmall{102};
-
-constexpr uint32_t kLinksWithinLeaf = 2;
-constexpr uint32_t kLinksWithinPod = 4;
 
 NetworkFacts FactsOf(const Experiment& e, const Routes& routes) {
   const Topology& topology = e.fabric.topology;
@@ -30,12 +28,7 @@ NetworkFacts FactsOf(const Experiment& e, const Routes& routes) {
     const Duration back = BaseRtt(topology, routes, 0, other, kSmall, kSmall) / 2;
     latency = std::min(latency, there_and_back - back - packet / wire);
   }
-  return {.distance =
-              [&routes](uint32_t a, uint32_t b) {
-                const uint32_t links = routes.Hops(a, b);
-                if (links <= kLinksWithinLeaf) return Distance::kLeaf;
-                return links <= kLinksWithinPod ? Distance::kPod : Distance::kFabric;
-              },
+  return {.distance = [&routes](uint32_t a, uint32_t b) { return DistanceBetween(routes, a, b); },
           .latency = latency,
           .nic = Scaled(wire, static_cast<double>(payload) / static_cast<double>(packet.count()))};
 }
@@ -51,7 +44,7 @@ absl::StatusOr<Traffic> MakeTraffic(const Experiment& e, uint64_t seed) {
     case TrafficKind::kPermutation:
       return Permutation(hosts, spec.size, seed);
     case TrafficKind::kIncast:
-      return Incast(hosts, spec.senders, spec.receiver, spec.size);
+      return Incast(hosts, spec.senders, spec.receiver, spec.size, spec.jitter, seed);
     case TrafficKind::kAllToAll:
       return AllToAll(hosts, spec.size);
     case TrafficKind::kRingAllReduce:

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
+#include "testbed/experiment/arm_rules.h"
 #include "testbed/experiment/report_parts.h"
 #include "testbed/experiment/report_text.h"
 
@@ -98,6 +99,27 @@ std::string ParamsText(std::span<const ParamSpec> specs, const ConfigBlob& confi
   if (line != indent) out += line + "\n";
   return out;
 }
+
+// What an importer left out.
+std::string UnusedText(const JobSpec& job) {
+  const auto* imported = std::get_if<std::shared_ptr<const Workload>>(&job.what);
+  if (imported == nullptr) return "";
+  std::string out;
+  for (const std::string& line : (*imported)->unused) {
+    out += absl::StrFormat("            not used of %s: %s\n", (*imported)->name, line);
+  }
+  return out;
+}
+
+// "connections by rule: near 12, no rule 4".
+std::string RulesText(const RunResult& r) {
+  std::string out = "connections by rule:";
+  for (const RuleUse& use : r.rules) {
+    out +=
+        absl::StrFormat("%s %s %d", &use == r.rules.data() ? "" : ",", use.rule, use.connections);
+  }
+  return out;
+}
 }  // namespace
 
 std::string Pretty(Duration duration) { return PrettyNanos(static_cast<double>(duration.count())); }
@@ -127,7 +149,9 @@ std::string ResultTable(const std::vector<RunResult>& results) {
     add(kDigest);
   }
   std::string out = AlignRows(rows);
+  for (const RunResult& r : results) out += OperationTable(r);
   for (const RunResult& r : results) {
+    if (!r.rules.empty()) out += absl::StrFormat("%s, seed %d: %s\n", r.arm, r.seed, RulesText(r));
     if (r.real_time.has_value() && !r.real_time->too_busy.empty()) {
       out += absl::StrFormat("TOO BUSY: %s, seed %d: %s\n", r.arm, r.seed, r.real_time->too_busy);
     }
@@ -154,6 +178,7 @@ std::string EffectiveConfig(const Experiment& e) {
                          LastHopText(f.mark_last_hop));
   out += absl::StrFormat("home        %s\n", HomeText(e));
   out += absl::StrFormat("traffic     %s\n", TrafficText(e));
+  for (const JobSpec& job : e.traffic.jobs) out += UnusedText(job);
   out += absl::StrFormat("transport   payload %d B, IP%s, %d faults scheduled\n",
                          e.transport.payload, e.transport.v6 ? "v6" : "v4", e.faults.size());
   for (const Arm& arm : e.arms) {
@@ -162,38 +187,15 @@ std::string EffectiveConfig(const Experiment& e) {
                            b.lb->name, b.paths);
     out += ParamsText(b.cc->params, b.cc_config, b.cc->defaults());
     out += ParamsText(b.lb->params, b.lb_config, b.lb->defaults());
+    for (const ArmRule& rule : arm.rules) {
+      const Binding& other = rule.binding;
+      out += absl::StrFormat("            %s (%s): %s over %s, %d paths\n", rule.name,
+                             RuleText(rule), other.cc->name, other.lb->name, other.paths);
+      out += ParamsText(other.cc->params, other.cc_config, other.cc->defaults());
+      out += ParamsText(other.lb->params, other.lb_config, other.lb->defaults());
+    }
   }
   out += "            (* differs from the default; what a 0 stands for: `weir show cc NAME`)\n";
-  return out;
-}
-
-std::string AbTable(const AbResult& ab) {
-  std::vector<TextRow> rows;
-  rows.push_back({"", ab.baseline, "other", "difference", "95 % interval", "verdict"});
-  std::string arm;
-  for (const AbDifference& d : ab.differences) {
-    if (d.arm != arm) {
-      arm = d.arm;
-      rows.push_back({arm});
-    }
-    const PairedDifference& p = d.difference;
-    const bool better = d.lower_is_better ? p.difference < 0 : p.difference > 0;
-    rows.push_back({"  " + d.metric, PrettyIn(d.unit, p.mean_a), PrettyIn(d.unit, p.mean_b),
-                    absl::StrFormat("%+.2f %%", 100 * d.relative),
-                    PrettyIn(d.unit, p.low) + " .. " + PrettyIn(d.unit, p.high),
-                    ab.too_busy > 0 ? "not judged"
-                    : !p.shown      ? "no difference shown"
-                    : better        ? "better"
-                                    : "worse"});
-  }
-  std::string out =
-      AlignRows(rows) + absl::StrFormat("paired over %d seeds; differences are to %s\n",
-                                        ab.seeds.size(), ab.baseline);
-  if (ab.too_busy > 0) {
-    out += absl::StrFormat(
-        "no arm is called better: in %d runs the machine was too busy; see the warnings\n",
-        ab.too_busy);
-  }
   return out;
 }
 

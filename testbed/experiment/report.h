@@ -14,6 +14,8 @@ namespace weir {
 
 // One column a run (or an arm, with the mean over its seeds), one row a figure.
 std::string ResultTable(const std::vector<RunResult>& results);
+// Collectives by kind and size, then steps of jobs and slow ranks; empty if there are none.
+std::string OperationTable(const RunResult& result);
 // What was really run: fabric, traffic, transport and arms with every parameter in force.
 std::string EffectiveConfig(const Experiment& experiment);
 
@@ -26,7 +28,13 @@ nlohmann::json ToJson(const League& league);
 nlohmann::json Document(const Experiment& experiment, const std::vector<RunResult>& results,
                         const AbResult* ab, const League* league = nullptr);
 
+// The differences, and below them the verdicts.
 std::string AbTable(const AbResult& ab);
+// A line an arm.
+std::string VerdictText(const AbResult& ab);
+
+// What was seen of the machine in real time; empty in virtual time.
+std::string MachineText(const std::vector<RunResult>& results);
 
 // "1.234 ms", for people: three or four digits and a fitting unit.
 std::string Pretty(Duration duration);

@@ -1,6 +1,8 @@
 // Results for programs.
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
+#include "testbed/experiment/arm_rules.h"
+#include "testbed/experiment/fingerprint.h"
 #include "testbed/experiment/report.h"
 #include "testbed/experiment/report_parts.h"
 
@@ -22,6 +24,26 @@ nlohmann::json SummaryJson(const Summary& s) {
 nlohmann::json OrNull(Duration d) {
   return d == Duration::Max() ? nlohmann::json(nullptr) : nlohmann::json(d.count());
 }
+std::vector<int64_t> CountsOf(const std::vector<Bytes>& sizes) {
+  std::vector<int64_t> out;
+  for (const Bytes size : sizes) out.push_back(size.count());
+  return out;
+}
+nlohmann::json SamplesJson(const Samples& s) {
+  std::vector<int64_t> at;
+  for (const Duration d : s.at) at.push_back(d.count());
+  return {{"every_ns", s.every.count()},
+          {"at_ns", at},
+          {"queue_max_bytes", CountsOf(s.queue_max)},
+          {"queue_mean_bytes", CountsOf(s.queue_mean)},
+          {"load_max", s.load_max},
+          {"load_mean", s.load_mean},
+          {"delivered_bps", s.delivered_bps},
+          {"flow", s.flow},
+          {"window_bytes", s.window_bytes},
+          {"rate_bps", s.rate_bps},
+          {"in_flight_bytes", CountsOf(s.in_flight)}};
+}
 nlohmann::json RealTimeJson(const RealTimeStats& s) {
   return {{"time_scale", s.time_scale},
           {"time_scale_chosen", s.chosen_here},
@@ -34,6 +56,32 @@ nlohmann::json RealTimeJson(const RealTimeStats& s) {
           {"host_busy", s.host_busy},
           {"seconds", s.seconds},
           {"too_busy", s.too_busy}};
+}
+
+nlohmann::json OperationJson(const OperationResult& o) {
+  return {{"name", o.name},
+          {"size_bytes", o.size.count()},
+          {"ranks", o.ranks},
+          {"first_arrival_ns", OrNull(o.first_arrival)},
+          {"last_arrival_ns", OrNull(o.last_arrival)},
+          {"end_ns", OrNull(o.end)},
+          {"last_rank", o.last_rank},
+          {"ideal_ns", o.ideal.count()},
+          {"algbw_Bps", o.finished() ? o.algorithm_bandwidth() : 0},
+          {"busbw_Bps", o.finished() ? o.bus_bandwidth() : 0}};
+}
+nlohmann::json JobJson(const JobResult& j) {
+  nlohmann::json steps = nlohmann::json::array();
+  for (const StepResult& s : j.steps) {
+    steps.push_back({{"time_ns", OrNull(s.time)},
+                     {"compute_ns", s.compute.count()},
+                     {"exposed_ns", s.exposed.count()}});
+  }
+  nlohmann::json slow = nlohmann::json::array();
+  for (const JobResult::SlowRank& s : j.slow_ranks) {
+    slow.push_back({{"rank", s.rank}, {"lateness_ns", s.lateness.count()}});
+  }
+  return {{"name", j.name}, {"ranks", j.ranks}, {"steps", steps}, {"slow_ranks", slow}};
 }
 
 }  // namespace
@@ -50,79 +98,106 @@ nlohmann::json ToJson(const RunResult& r) {
                          {"received_ns", OrNull(t.received)},
                          {"ideal_ns", t.ideal.count()}});
   }
+  nlohmann::json operations = nlohmann::json::array();
+  for (const OperationResult& o : r.operations) operations.push_back(OperationJson(o));
+  nlohmann::json jobs = nlohmann::json::array();
+  for (const JobResult& j : r.jobs) jobs.push_back(JobJson(j));
   const Counters& c = r.counters;
   const FabricStats& f = r.fabric;
-  return {{"arm", r.arm},
-          {"seed", r.seed},
-          {"finished", r.finished},
-          {"completion_ns", SummaryJson(r.completion)},
-          {"slowdown", SummaryJson(r.slowdown)},
-          {"makespan_ns", r.makespan.count()},
-          {"ideal_ns", r.ideal.count()},
-          {"goodput_bps", r.goodput_bps},
-          {"fairness", r.fairness},
-          {"link_load_ratio", r.link_load_ratio},
-          {"links_used", r.links_used},
-          {"queue_peak_bytes", r.queue_peak.count()},
-          {"base_rtt_ns", r.base_rtt.count()},
-          {"bdp_bytes", r.bdp.count()},
-          {"pauses", r.pauses},
-          {"paused_ns", r.paused.count()},
-          {"events", r.events},
-          {"cpu_seconds", r.cpu_seconds},
-          {"digest", r.real_time.has_value() ? nlohmann::json(nullptr)
-                                             : nlohmann::json(absl::StrFormat("%016x", r.digest))},
-          {"real_time", r.real_time.has_value() ? RealTimeJson(*r.real_time) : nullptr},
-          {"counters",
-           {{"data_packets_sent", c.data_packets_sent},
-            {"data_bytes_sent", c.data_bytes_sent},
-            {"retransmitted_packets", c.retransmitted_packets},
-            {"spurious_retransmissions", c.spurious_retransmissions},
-            {"lost_by_trim", c.lost_by_trim},
-            {"lost_by_order", c.lost_by_order},
-            {"lost_by_time", c.lost_by_time},
-            {"lost_by_timeout", c.lost_by_timeout},
-            {"timeouts", c.timeouts},
-            {"probes_sent", c.probes_sent},
-            {"acks_sent", c.acks_sent},
-            {"acks_received", c.acks_received},
-            {"marks_received", c.marks_received},
-            {"marks_echoed", c.marks_echoed},
-            {"cnps_sent", c.cnps_sent},
-            {"cnps_received", c.cnps_received},
-            {"credits_sent", c.credits_sent},
-            {"duplicates_received", c.duplicates_received},
-            {"bad_checksums", c.bad_checksums},
-            {"host_stalls", c.host_stalls}}},
-          {"fabric",
-           {{"injected", f.injected},
-            {"delivered", f.delivered},
-            {"dropped", f.dropped},
-            {"trims", f.trims},
-            {"marks", f.marks},
-            {"lost_by_fault", f.lost_by_fault},
-            {"corrupted", f.corrupted},
-            {"duplicated", f.duplicated},
-            {"reordered", f.reordered},
-            {"hops", f.hops}}},
-          {"warnings", r.warnings},
-          {"breaches", r.breaches},
-          {"transfers", transfers}};
+  nlohmann::json out = {
+      {"arm", r.arm},
+      {"seed", r.seed},
+      {"finished", r.finished},
+      {"completion_ns", SummaryJson(r.completion)},
+      {"slowdown", SummaryJson(r.slowdown)},
+      {"makespan_ns", r.makespan.count()},
+      {"ideal_ns", r.ideal.count()},
+      {"goodput_bps", r.goodput_bps},
+      {"fairness", r.fairness},
+      {"link_load_ratio", r.link_load_ratio},
+      {"links_used", r.links_used},
+      {"queue_peak_bytes", r.queue_peak.count()},
+      {"base_rtt_ns", r.base_rtt.count()},
+      {"bdp_bytes", r.bdp.count()},
+      {"pauses", r.pauses},
+      {"paused_ns", r.paused.count()},
+      {"events", r.events},
+      {"cpu_seconds", r.cpu_seconds},
+      {"digest", r.real_time.has_value() ? nlohmann::json(nullptr)
+                                         : nlohmann::json(absl::StrFormat("%016x", r.digest))},
+      {"real_time", r.real_time.has_value() ? RealTimeJson(*r.real_time) : nullptr},
+      {"counters",
+       {{"data_packets_sent", c.data_packets_sent},
+        {"data_bytes_sent", c.data_bytes_sent},
+        {"retransmitted_packets", c.retransmitted_packets},
+        {"spurious_retransmissions", c.spurious_retransmissions},
+        {"lost_by_trim", c.lost_by_trim},
+        {"lost_by_order", c.lost_by_order},
+        {"lost_by_time", c.lost_by_time},
+        {"lost_by_timeout", c.lost_by_timeout},
+        {"timeouts", c.timeouts},
+        {"probes_sent", c.probes_sent},
+        {"acks_sent", c.acks_sent},
+        {"acks_received", c.acks_received},
+        {"marks_received", c.marks_received},
+        {"marks_echoed", c.marks_echoed},
+        {"cnps_sent", c.cnps_sent},
+        {"cnps_received", c.cnps_received},
+        {"credits_sent", c.credits_sent},
+        {"duplicates_received", c.duplicates_received},
+        {"bad_checksums", c.bad_checksums},
+        {"host_stalls", c.host_stalls}}},
+      {"fabric",
+       {{"injected", f.injected},
+        {"delivered", f.delivered},
+        {"dropped", f.dropped},
+        {"trims", f.trims},
+        {"marks", f.marks},
+        {"lost_by_fault", f.lost_by_fault},
+        {"corrupted", f.corrupted},
+        {"duplicated", f.duplicated},
+        {"reordered", f.reordered},
+        {"hops", f.hops}}},
+      {"warnings", r.warnings},
+      {"breaches", r.breaches},
+      {"operations", operations},
+      {"jobs", jobs},
+      {"transfers", transfers}};
+  for (const RuleUse& use : r.rules) {
+    out["rules"].push_back({{"rule", use.rule}, {"connections", use.connections}});
+  }
+  if (r.samples.has_value()) out["samples"] = SamplesJson(*r.samples);
+  return out;
 }
 
 nlohmann::json ToJson(const Experiment& e) {
   const FabricSpec& f = e.fabric;
   nlohmann::json arms = nlohmann::json::array();
   for (const Arm& arm : e.arms) {
+    nlohmann::json rules = nlohmann::json::array();
+    for (const ArmRule& rule : arm.rules) {
+      rules.push_back({{"name", rule.name},
+                       {"matches", RuleText(rule)},
+                       {"cc", rule.binding.cc->name},
+                       {"lb", rule.binding.lb->name},
+                       {"paths", rule.binding.paths},
+                       {"cc_params", ParamsJson(rule.binding.cc->params, rule.binding.cc_config)},
+                       {"lb_params", ParamsJson(rule.binding.lb->params, rule.binding.lb_config)}});
+    }
     arms.push_back({{"name", arm.name},
                     {"cc", arm.binding.cc->name},
                     {"lb", arm.binding.lb->name},
                     {"paths", arm.binding.paths},
+                    {"salt", arm.salt},
+                    {"rules", rules},
                     {"cc_params", ParamsJson(arm.binding.cc->params, arm.binding.cc_config)},
                     {"lb_params", ParamsJson(arm.binding.lb->params, arm.binding.lb_config)}});
   }
+  nlohmann::json given = nlohmann::json::object();
+  for (const GivenValue& g : e.given) given[g.key] = g.value;
   return {{"name", e.name},
           {"source", e.source},
+          {"given", given},
           {"home", Name(e.home)},
           {"topology", f.topology.name},
           {"hosts", f.topology.hosts},
@@ -156,12 +231,19 @@ nlohmann::json ToJson(const AbResult& ab) {
                     {"low", d.difference.low},
                     {"high", d.difference.high},
                     {"relative", d.relative},
+                    {"p", d.difference.p},
+                    {"p_adjusted", d.p_adjusted},
+                    {"decides", d.decides},
                     {"shown", d.difference.shown}});
   }
-  return {{"baseline", ab.baseline},
-          {"seeds", ab.seeds},
-          {"too_busy", ab.too_busy},
-          {"differences", rows}};
+  nlohmann::json verdicts = nlohmann::json::array();
+  for (const AbVerdict& v : ab.verdicts) {
+    verdicts.push_back({{"arm", v.arm}, {"verdict", v.word}, {"text", v.text}});
+  }
+  return {{"baseline", ab.baseline},       {"seeds", ab.seeds},
+          {"too_busy", ab.too_busy},       {"alpha", ab.alpha},
+          {"comparisons", ab.comparisons}, {"seeds_most", ab.seeds_most},
+          {"verdicts", verdicts},          {"differences", rows}};
 }
 
 nlohmann::json ToJson(const League& league) {
@@ -193,9 +275,10 @@ nlohmann::json Document(const Experiment& experiment, const std::vector<RunResul
                         const AbResult* ab, const League* league) {
   nlohmann::json runs = nlohmann::json::array();
   for (const RunResult& r : results) runs.push_back(ToJson(r));
+  nlohmann::json fingerprint = ToJson(MakeFingerprint());
+  fingerprint["driver"] = DriverText(experiment.home);
   nlohmann::json document = {{"schema", "weir.result/1"},
-                             {"version", WEIR_VERSION},
-                             {"compiler", __VERSION__},
+                             {"fingerprint", fingerprint},
                              {"experiment", ToJson(experiment)},
                              {"results", runs}};
   if (ab != nullptr) document["ab"] = ToJson(*ab);

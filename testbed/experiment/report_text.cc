@@ -39,7 +39,10 @@ std::string PrettyBytes(double bytes) {
   if (size >= 1e3) return absl::StrFormat("%.1f kB", bytes / 1e3);
   return absl::StrFormat("%.0f B", bytes);
 }
-std::string PrettyRate(double bps) { return absl::StrFormat("%.2f Gb/s", bps / 1e9); }
+std::string PrettyRate(double bps) {
+  if (std::abs(bps) >= 1e12) return absl::StrFormat("%.3f Tb/s", bps / 1e12);
+  return absl::StrFormat("%.2f Gb/s", bps / 1e9);
+}
 std::string PrettyIn(const std::string& unit, double value) {
   if (unit == "ns") return PrettyNanos(value);
   if (unit == "bytes") return PrettyBytes(value);

@@ -9,6 +9,7 @@
 #include "datapath/api/units.h"
 #include "datapath/counters.h"
 #include "testbed/experiment/real_time.h"
+#include "testbed/experiment/samples.h"
 #include "testbed/experiment/statistics.h"
 #include "testbed/fabric/fabric.h"
 
@@ -27,13 +28,62 @@ struct TransferResult {
   bool finished() const { return sent != Duration::Max(); }
 };
 
+// One collective, or one transfer between ranks.
+struct OperationResult {
+  std::string name{};  // "all_reduce"
+  Bytes size{};        // as nccl-tests counts it
+  uint32_t ranks = 0;
+  double bus_factor = 1;     // bus bandwidth over algorithm bandwidth
+  Duration first_arrival{};  // of a rank, after the beginning of traffic; Max: none came
+  Duration last_arrival{};   // Max: not all came
+  Duration end{};            // when the last rank was done; Max: not finished
+  uint32_t last_rank = 0;    // who came last
+  Duration ideal{};          // closed form, since the last arrival; 0: not known
+
+  bool finished() const { return end != Duration::Max(); }
+  // Bytes a second; since the first arrival, as a caller sees it.
+  double algorithm_bandwidth() const {
+    const double seconds = static_cast<double>((end - first_arrival).count()) * 1e-9;
+    return seconds > 0 ? static_cast<double>(size.count()) / seconds : 0;
+  }
+  double bus_bandwidth() const { return algorithm_bandwidth() * bus_factor; }
+};
+
+// One step of a job.
+struct StepResult {
+  Duration time{};     // from the last rank's end of the step before; Max: not finished
+  Duration compute{};  // a rank's mean
+  Duration exposed{};  // mean of what is left: waiting for communication
+};
+struct JobResult {
+  std::string name{};
+  uint32_t ranks = 0;
+  std::vector<StepResult> steps{};
+  // Ranks that come to collectives much later than the others, the slowest first, and their mean
+  // lateness after the first rank.
+  struct SlowRank {
+    uint32_t rank = 0;
+    Duration lateness{};
+  };
+  std::vector<SlowRank> slow_ranks{};
+};
+
+// How many connections of an arm one of its rules decided.
+struct RuleUse {
+  std::string rule{};
+  uint32_t connections = 0;
+};
+
 struct RunResult {
-  std::string arm;
+  std::string arm{};
+  std::vector<RuleUse> rules{};  // if the arm has any
   uint64_t seed = 0;
   bool finished = false;  // every transfer, within the time limit
-  std::vector<TransferResult> transfers;
-  Summary completion;          // ns, of sent - start
-  Summary slowdown;            // completion / ideal
+  std::vector<TransferResult> transfers{};
+  std::vector<OperationResult> operations{};
+  std::vector<JobResult> jobs{};
+  Summary completion{};        // ns, of sent - start
+  Summary slowdown{};          // completion / ideal
   Duration makespan{};         // first start to last end
   Duration ideal{};            // of the makespan
   double goodput_bps = 0;      // payload of finished transfers over the makespan
@@ -43,16 +93,17 @@ struct RunResult {
   Bytes queue_peak{};          // of a switch output
   Duration base_rtt{};
   Bytes bdp{};
-  Counters counters;
-  FabricStats fabric;
+  Counters counters{};
+  FabricStats fabric{};
   uint64_t pauses = 0;
   Duration paused{};
   uint64_t events = 0;
-  double cpu_seconds = 0;                  // of this machine; not part of the digest
-  uint64_t digest = 0;                     // 0 in real time, which does not repeat to the bit
-  std::optional<RealTimeStats> real_time;  // in the loopback testbed
-  std::vector<std::string> warnings;
-  std::vector<std::string> breaches;  // conservation laws that did not hold; must be empty
+  double cpu_seconds = 0;                    // of this machine; not part of the digest
+  uint64_t digest = 0;                       // 0 in real time, which does not repeat to the bit
+  std::optional<RealTimeStats> real_time{};  // in the loopback testbed
+  std::optional<Samples> samples{};          // if the experiment asks for them
+  std::vector<std::string> warnings{};
+  std::vector<std::string> breaches{};  // conservation laws that did not hold; must be empty
 };
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "testbed/experiment/arm_rules.h"
 #include "testbed/fabric/paths.h"
 
 namespace weir {
@@ -17,9 +18,11 @@ constexpr uint64_t kPagesMax = 1u << 20;
 RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
     : experiment_(experiment),
       arm_(arm),
+      urgent_(arm.binding),
       seed_(seed),
       traffic_(*MakeTraffic(experiment, seed)),
       loads_(std::max(traffic_.hosts, experiment.fabric.topology.hosts)) {
+  urgent_.urgent = true;
   MeasureRoundTrips();
   switches_ = Switches();
   for (const TrafficConnection& c : traffic_.connections) {
@@ -36,6 +39,7 @@ RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
 void RunPlan::MeasureRoundTrips() {
   const Topology& topology = experiment_.fabric.topology;
   const Routes routes(topology);
+  rules_ = MatchRules(arm_, traffic_, routes);
   host_rate_ = Rate::Max();
   for (const LinkShape& link : topology.links) {
     if (link.from < topology.hosts) host_rate_ = std::min(host_rate_, link.rate);
@@ -49,8 +53,30 @@ void RunPlan::MeasureRoundTrips() {
 }
 
 Bytes RunPlan::packet_wire() const {
-  return Bytes(experiment_.transport.payload +
-               DataOverhead(experiment_.transport.v6, InBandFor(arm_.binding.cc->needs)));
+  const auto overhead = [this](const Binding& b) {
+    return DataOverhead(experiment_.transport.v6, InBandFor(b.cc->needs));
+  };
+  auto most = overhead(arm_.binding);
+  for (const ArmRule& rule : arm_.rules) most = std::max(most, overhead(rule.binding));
+  return Bytes(experiment_.transport.payload + most);
+}
+
+const Binding& RunPlan::BindingFor(uint32_t connection) const {
+  if (traffic_.connections[connection].urgent) return urgent_;
+  const uint32_t rule = rules_[connection];
+  return rule == kNoRule ? arm_.binding : arm_.rules[rule].binding;
+}
+
+std::vector<RuleUse> RunPlan::RuleUses() const {
+  std::vector<RuleUse> uses;
+  if (arm_.rules.empty()) return uses;
+  for (const ArmRule& rule : arm_.rules) uses.push_back({.rule = rule.name});
+  uses.push_back({.rule = "no rule"});
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (traffic_.connections[i].urgent) continue;
+    ++uses[std::min<size_t>(rules_[i], arm_.rules.size())].connections;
+  }
+  return uses;
 }
 
 SwitchConfig RunPlan::Switches() const {

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "datapath/api/rng.h"
 #include "datapath/endpoint.h"
 #include "testbed/experiment/experiment.h"
+#include "testbed/experiment/result.h"
 
 namespace weir {
 
@@ -20,12 +22,18 @@ class RunPlan {
   const Experiment& experiment() const { return experiment_; }
   const Arm& arm() const { return arm_; }
   uint64_t seed() const { return seed_; }
+  // Of everything but the traffic.
+  uint64_t home_seed() const { return arm_.salt == 0 ? seed_ : seed_ ^ Mix64(arm_.salt); }
   const Traffic& traffic() const { return traffic_; }
   // The longest round trip between hosts that talk, from which all depths follow.
   Duration base_rtt() const { return base_rtt_; }
   Bytes bdp() const { return bdp_; }
   const SwitchConfig& switches() const { return switches_; }
-  // Of a full data packet, FCS included.
+  // Of a connection, by its number: its class, or the arm's rules.
+  const Binding& BindingFor(uint32_t connection) const;
+  // How many connections each rule of the arm decides; the last: none of them.
+  std::vector<RuleUse> RuleUses() const;
+  // Of a full data packet with the most headers, FCS included.
   Bytes packet_wire() const;
   Rate host_rate() const { return host_rate_; }  // of the slowest host
 
@@ -50,6 +58,7 @@ class RunPlan {
 
   const Experiment& experiment_;
   const Arm& arm_;
+  Binding urgent_;
   uint64_t seed_;
   Traffic traffic_;
   Rate host_rate_{};
@@ -57,7 +66,8 @@ class RunPlan {
   Duration base_rtt_{};
   Bytes bdp_{};
   SwitchConfig switches_{};
-  std::vector<Load> loads_;  // by host
+  std::vector<Load> loads_;      // by host
+  std::vector<uint32_t> rules_;  // by connection; see arm_rules.h
 };
 
 }  // namespace weir

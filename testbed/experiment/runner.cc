@@ -13,6 +13,7 @@
 #include "testbed/experiment/home.h"
 #include "testbed/experiment/homes.h"
 #include "testbed/experiment/measure.h"
+#include "testbed/experiment/measure_operations.h"
 #include "testbed/experiment/run_plan.h"
 #include "testbed/fabric/host_address.h"
 #include "testbed/traffic/runs.h"
@@ -42,6 +43,7 @@ class Run {
         sent_messages_(traffic_.connections.size()),
         fired_at_(traffic_.triggers.size(), Duration::Max()) {
     result_.arm = arm.name;
+    result_.rules = plan_.RuleUses();
     result_.seed = seed;
     result_.base_rtt = plan_.base_rtt();
     result_.bdp = plan_.bdp();
@@ -95,7 +97,7 @@ class Run {
     const Time limit = home_->now() + kOpenLimit;
     for (uint32_t i = 0; i < traffic_.connections.size(); ++i) {
       const TrafficConnection& c = traffic_.connections[i];
-      const absl::StatusOr<WireId> id = home_->Connect(c.from, c.to, plan_.arm().binding);
+      const absl::StatusOr<WireId> id = home_->Connect(c.from, c.to, plan_.BindingFor(i));
       if (!id.ok()) {
         result_.warnings.emplace_back(id.status().message());
         return false;
@@ -266,6 +268,7 @@ class Run {
     result_.digest = home_->digest().value_or(0);
     result_.events = home_->events();
     result_.real_time = home_->real_time();
+    result_.samples = home_->samples();
     if (result_.real_time.has_value()) {
       result_.real_time->too_busy = JudgeRealTime(*result_.real_time, result_.base_rtt);
     }
@@ -276,6 +279,7 @@ class Run {
     result_.breaches = CheckBooks(*home_, traffic_, ids_, done);
     result_.ideal = plan_.IdealMakespan();
     MeasureCompletions(result_);
+    MeasureOperations(traffic_, fired_at_, result_);
     MeasureFabric(home_->fabric(), result_);
   }
 

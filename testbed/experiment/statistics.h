@@ -36,9 +36,19 @@ struct PairedDifference {
   double difference = 0;  // mean of b - a
   double low = 0;         // 95 % confidence interval, Student's t; equals difference for one pair
   double high = 0;
+  double p = 1;        // of no difference, two-sided; 1 for one pair
   bool shown = false;  // the interval excludes zero, with at least three pairs, or pairs that are
                        // all different by the same amount
 };
+bool ExcludesZero(const PairedDifference& d);
 PairedDifference ComparePaired(std::span<const double> a, std::span<const double> b);
+// The same with an interval from the bootstrap; `shown` still says what Student's t does.
+PairedDifference CompareMeans(std::span<const double> a, std::span<const double> b);
+// Of a percentile (1 to 100) over pooled values; one vector a seed, the same number in `a` and `b`.
+// The interval is from the bootstrap over seeds. `p` is the larger of two: by the error from the
+// bootstrap, which is too small for a percentile that few values lie beyond, and of the differences
+// between each seed's own percentiles.
+PairedDifference ComparePercentiles(const std::vector<std::vector<double>>& a,
+                                    const std::vector<std::vector<double>>& b, size_t percent);
 
 }  // namespace weir

@@ -146,12 +146,12 @@ LinkId Fabric::Shortest(Time now, std::span<const LinkId> next) {
   return best;
 }
 
-Bytes Fabric::QueueLimit(NodeId node) const {
+Bytes Fabric::QueueLimit(const Port& port) const {
   Bytes limit = config_.queue_limit > Bytes(0) ? config_.queue_limit : Bytes::Max();
   if (config_.buffer > Bytes(0)) {
-    const Bytes free = std::max(Bytes(0), config_.buffer - buffered_[node]);
+    const Bytes free = std::max(Bytes(0), config_.buffer - buffered_[port.node]);
     // Lossless traffic is held back by pausing; only the whole buffer is a limit.
-    limit = std::min(limit, config_.pfc ? free : Scaled(free, config_.alpha));
+    limit = std::min(limit, config_.pfc ? port.data.bytes + free : Scaled(free, config_.alpha));
   } else if (config_.pfc) {
     limit = Bytes::Max();
   }
@@ -171,7 +171,7 @@ bool Fabric::ShouldMark(const Port& port, Bytes queue) {
 bool Fabric::Admit(Port& port, Packet& packet) {
   if (!port.is_switch || packet.cls == FrameClass::kControl) return true;
   const Bytes size(packet.wire);
-  const Bytes limit = QueueLimit(port.node);
+  const Bytes limit = QueueLimit(port);
   if (size <= limit && port.data.bytes <= limit - size) return true;
   if (!config_.trimming || !packet.trimmable) return false;
   packet.trimmed = true;
@@ -238,6 +238,23 @@ void Fabric::Serve(Time now, LinkId link) {
   if (waits && (every_departure_ || port.link.head == kNoPacket)) {
     timers_.Arm(DepartureTimer(link), port.wire.free_at());
   }
+}
+
+Bytes Fabric::LeftSince(Time now, LinkId link) const {
+  const Port& port = ports_[link];
+  const Time free_at = port.wire.free_at();
+  if (port.paused || !port.up || now <= free_at) return Bytes(0);
+  return std::min(queued(link), port.wire.rate() * (now - free_at));
+}
+
+uint64_t Fabric::BytesOutAt(Time now, LinkId link) const {
+  const Port& port = ports_[link];
+  const Time free_at = port.wire.free_at();
+  // Of a packet in service, bytes_out has all.
+  const Bytes coming = free_at > now ? port.wire.rate() * (free_at - now) : Bytes(0);
+  const auto out = static_cast<int64_t>(port.stats.bytes_out);
+  return static_cast<uint64_t>(
+      std::max<int64_t>(0, out - coming.count() + LeftSince(now, link).count()));
 }
 
 void Fabric::Start(Time at, LinkId link, PacketId id) {

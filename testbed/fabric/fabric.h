@@ -127,6 +127,10 @@ class Fabric {
   const SwitchConfig& config() const { return config_; }
   const PortStats& port(LinkId link) const { return ports_[link].stats; }
   Bytes queued(LinkId link) const { return ports_[link].data.bytes + ports_[link].control.bytes; }
+  // The same at `now`, and what has left by then to the byte, without settling the queue: looking
+  // changes nothing.
+  Bytes QueuedAt(Time now, LinkId link) const { return queued(link) - LeftSince(now, link); }
+  uint64_t BytesOutAt(Time now, LinkId link) const;
   const FabricStats& stats() const { return stats_; }
   const Routes& routes() const { return routes_; }
   uint64_t digest() const { return digest_; }
@@ -178,6 +182,8 @@ class Fabric {
     bool operator>(const Late& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
+  // Of the queue as it was left, what has gone by `now`.
+  Bytes LeftSince(Time now, LinkId link) const;
   void PushBack(Fifo& fifo, PacketId id);
   PacketId PopFront(Fifo& fifo);
   void Land(Time now, LinkId link, PacketId id);
@@ -196,7 +202,7 @@ class Fabric {
   void MeasureLoad(Time at, Port& port) const;
   void Drop(PacketId id, uint64_t& counter);
   bool ShouldMark(const Port& port, Bytes queue);
-  Bytes QueueLimit(NodeId node) const;
+  Bytes QueueLimit(const Port& port) const;
   void HoldInput(Time now, const Packet& packet);
   void FreeInput(Time now, const Packet& packet);
   Bytes PauseAbove(NodeId node) const;

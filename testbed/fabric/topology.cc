@@ -103,6 +103,31 @@ Topology FatTree(const FatTreeShape& shape) {
                      .core = {.rate = OrElse(shape.core_rate, uplink_rate), .delay = shape.delay}});
 }
 
+Topology RailOptimised(const RailShape& shape) {
+  const uint32_t nodes = shape.groups * shape.nodes_per_group;
+  Topology topology = WithHosts(nodes * shape.rails);
+  const uint32_t leaf_count = shape.groups * shape.rails;
+  const uint32_t spine_count = shape.spines * (shape.planes ? shape.rails : 1);
+  topology.name = absl::StrFormat("%s %d hosts, %d nodes of %d, %d leaves, %d spines",
+                                  shape.planes ? "multi_plane" : "rail_optimised", topology.hosts,
+                                  nodes, shape.rails, leaf_count, spine_count);
+  const NodeId leaves = AddSwitches(topology, leaf_count, kLeafTier);
+  const NodeId spines = AddSwitches(topology, spine_count, kUpperTier);
+  for (NodeId h = 0; h < topology.hosts; ++h) {
+    const uint32_t group = h / shape.rails / shape.nodes_per_group;
+    AddCable(topology, h, leaves + group * shape.rails + h % shape.rails, shape.rate, shape.delay);
+  }
+  const Tier up{
+      .rate = OrElse(shape.uplink_rate, shape.rate), .delay = shape.delay, .bundle = shape.bundle};
+  for (uint32_t l = 0; l < leaf_count; ++l) {
+    const NodeId first = spines + (shape.planes ? l % shape.rails * shape.spines : 0);
+    for (uint32_t s = 0; s < shape.spines; ++s) {
+      AddBundle(topology, leaves + l, first + s, up, Duration(0));
+    }
+  }
+  return topology;
+}
+
 Topology BuildTiers(const TieredShape& shape) {
   const uint32_t leaf_count = shape.pods * shape.leaves_per_pod;
   const uint32_t upper_count = shape.pods * shape.uppers_per_pod;

@@ -84,6 +84,21 @@ struct FatTreeShape {
 };
 Topology FatTree(const FatTreeShape& shape);
 
+// Nodes with a NIC a rail; each NIC is a host. NIC k of node n is host n * rails + k, on leaf k of
+// the node's group, so that NICs of equal number meet on one leaf. Two tiers.
+struct RailShape {
+  uint32_t groups = 2;
+  uint32_t nodes_per_group = 8;  // hosts of a leaf
+  uint32_t rails = 8;
+  uint32_t spines = 8;  // that every leaf reaches; with `planes`, of each rail
+  bool planes = false;  // a rail is a plane: it has spines of its own, and no way to the others
+  uint32_t bundle = 1;
+  Rate rate = Gbps(400);
+  Rate uplink_rate{};  // 0: as `rate`
+  Duration delay = Micros(1);
+};
+Topology RailOptimised(const RailShape& shape);
+
 // Reads a topology file of htsim's kind (.topo): `Nodes`, `Tiers`, `Podsize`, then for each
 // `Tier i` Downlink_speed_Gbps, Radix_Down, Radix_Up, Downlink_Latency_ns, Switch_Latency_ns,
 // Oversubscribed, Bundle. Errors name `file`, the line and the remedy.

@@ -42,11 +42,10 @@ class Expander {
         network_(network),
         rng_(rng),
         traffic_(traffic),
-        carrier_(traffic, options.carry, hosts, options.ranks_per_node, network.distance) {
-    job_ = {.name = workload.name, .hosts = hosts, .steps = {}};
-    for (const Job& before : traffic.jobs) {
-      job_.first_rank += static_cast<uint32_t>(before.hosts.size());
-    }
+        carrier_(traffic, options.carry, hosts, {options.ranks_per_node, options.nics},
+                 network.distance) {
+    job_ = {.name = workload.name, .ranks = workload.ranks, .hosts = hosts, .steps = {}};
+    for (const Job& before : traffic.jobs) job_.first_rank += before.ranks;
     slow_.assign(workload.ranks, 1.0);
     for (double& factor : slow_) {
       if (o_.timing.slow_probability > 0 && rng_.Unit() < o_.timing.slow_probability) {
@@ -62,6 +61,9 @@ class Expander {
     }
     for (uint32_t call = 0; call < w_.calls.size(); ++call) {
       if (absl::Status bad = AddCall(call); !bad.ok()) return bad;
+    }
+    if (!asked_refused_.empty() && !asked_used_) {
+      return absl::InvalidArgumentError(w_.name + ": " + asked_refused_);
     }
     if (absl::Status bad = CheckPairs(); !bad.ok()) return bad;
     traffic_.jobs.push_back(std::move(job_));
@@ -160,7 +162,7 @@ class Expander {
          .size = size,
          .ideal = send.rank / o_.ranks_per_node == send.peer / o_.ranks_per_node
                       ? Duration(0)
-                      : network_.latency + size / network_.nic,
+                      : network_.latency + size / (network_.nic * o_.nics),
          .members = {{job_.first_rank + send.rank, from.begin, from.end},
                      {job_.first_rank + send.peer, to.begin, to.end}}});
     return absl::OkStatus();
@@ -186,7 +188,7 @@ class Expander {
     return size == Bytes(0) ? size : std::max(Bytes(1), Scaled(size, o_.size_scale));
   }
 
-  CollectiveShape ShapeOf(const CollectiveCall& call) const {
+  CollectiveShape ShapeOf(const CollectiveCall& call) {
     const Communicator& c = w_.communicators[call.communicator];
     CollectiveShape s{.kind = call.kind,
                       .algorithm = call.algorithm,
@@ -200,10 +202,17 @@ class Expander {
                       .matrix = {}};
     if (call.kind == CollectiveKind::kBarrier) s.size = kBarrierBytesPerRank * s.ranks;
     for (const Bytes size : call.matrix) s.matrix.push_back(SizeOf(size));
+    if (s.size == Bytes(0)) s.size = Bytes(1);
     s.protocol = o_.protocol.has_value() ? *o_.protocol : ProtocolFor(s.size);
-    if (s.algorithm == CollectiveAlgorithm::kAuto) {
+    if (s.algorithm == CollectiveAlgorithm::kAuto && o_.algorithm != CollectiveAlgorithm::kAuto) {
       s.algorithm = o_.algorithm;
-      if (!CheckCollective(s).ok()) s.algorithm = CollectiveAlgorithm::kAuto;
+      const absl::Status fits = CheckCollective(s);
+      if (fits.ok()) {
+        asked_used_ = true;
+      } else {
+        asked_refused_ = std::string(fits.message());
+        s.algorithm = CollectiveAlgorithm::kAuto;
+      }
     }
     return s;
   }
@@ -258,28 +267,13 @@ class Expander {
       carrier_.Carry(*plan, call.communicator, ranks, members);
       operation.size = shape.size;
       operation.bus_factor = BusFactor(call.kind, shape.ranks);
-      if (!shape.matrix.empty()) SizeOfUneven(shape, operation);
-      operation.ideal = IdealCollective(shape, network_.latency, network_.nic);
+      // Of an uneven all-to-all, the bus carries what its busiest rank sends or receives.
+      if (!shape.matrix.empty()) operation.bus_factor = Ratio(BusiestBytes(shape), shape.size);
+      operation.ideal = IdealCollective(shape, network_.latency, network_.nic * o_.nics);
     }
     operation.members = std::move(members);
     traffic_.operations.push_back(std::move(operation));
     return absl::OkStatus();
-  }
-
-  // The most that one rank sends or receives; its bus bandwidth is the same.
-  static void SizeOfUneven(const CollectiveShape& s, Operation& operation) {
-    std::vector<Bytes> out(s.ranks), in(s.ranks);
-    operation.size = Bytes(0);
-    operation.bus_factor = 1;
-    for (uint32_t i = 0; i < s.ranks; ++i) {
-      for (uint32_t j = 0; j < s.ranks; ++j) {
-        out[i] += s.matrix[size_t{i} * s.ranks + j];
-        in[j] += s.matrix[size_t{i} * s.ranks + j];
-      }
-    }
-    for (uint32_t i = 0; i < s.ranks; ++i) {
-      operation.size = std::max({operation.size, out[i], in[i]});
-    }
   }
 
   static constexpr uint32_t kSends = 0xFFFF'FFFF;  // a communicator of its own
@@ -295,6 +289,8 @@ class Expander {
   std::vector<Ends> ends_;                       // by op
   std::vector<std::vector<uint32_t>> arrivals_;  // ops by call
   std::vector<size_t> steps_of_;                 // by rank, so far
+  bool asked_used_ = false;                      // the algorithm of the options, by a call
+  std::string asked_refused_;                    // why another call could not
   std::map<Pair, std::deque<uint32_t>> sends_;
   std::map<Pair, std::deque<uint32_t>> receives_;
 };

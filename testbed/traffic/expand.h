@@ -29,6 +29,7 @@ struct Timing {
 struct JobOptions {
   CarryOptions carry{};
   uint32_t ranks_per_node = 1;
+  uint32_t nics = 1;  // hosts of a rank, which its queue pairs take in turn
   uint32_t channels = 1;
   uint32_t concurrent_peers = 8;
   std::optional<Protocol> protocol{};  // none: by size, as NCCL
@@ -46,8 +47,8 @@ struct NetworkFacts {
   Rate nic{};                                            // payload in one direction
 };
 
-// Adds a job to `traffic`: rank r runs on hosts[r]. Fails if a collective can't be, or a send has
-// no receive: names the op.
+// Adds a job to `traffic`: rank r runs on hosts[r * nics] and the next ones. Fails if a collective
+// can't be, or a send has no receive: names the op.
 absl::Status Expand(const Workload& workload, const JobOptions& options,
                     const std::vector<uint32_t>& hosts, const NetworkFacts& network, Rng& rng,
                     Traffic& traffic);

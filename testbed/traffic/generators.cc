@@ -37,15 +37,18 @@ Traffic Permutation(uint32_t hosts, Bytes size, uint64_t seed) {
   return traffic;
 }
 
-Traffic Incast(uint32_t hosts, uint32_t senders, uint32_t receiver, Bytes size) {
+Traffic Incast(uint32_t hosts, uint32_t senders, uint32_t receiver, Bytes size, Duration jitter,
+               uint64_t seed) {
   Traffic traffic =
       Empty(hosts, absl::StrFormat("incast %d to %d x %d B", senders, receiver, size.count()));
   if (hosts < 2) return traffic;
   // With more senders than other hosts, hosts send several times.
   const uint64_t others = hosts - 1;
+  Rng rng(seed);
   for (uint32_t s = 0; s < senders; ++s) {
     const uint32_t other = static_cast<uint32_t>(s * others / senders);
     AddFlow(traffic, other < receiver ? other : other + 1, receiver, size, s + 1);
+    traffic.transfers.back().start = Scaled(jitter, rng.Unit());
   }
   return traffic;
 }

@@ -22,7 +22,7 @@ struct Maker {
 };
 
 // The hosts of a job: those of the job it shares with first, then its own.
-absl::StatusOr<std::vector<uint32_t>> HostsFor(const JobSpec& spec, uint32_t ranks,
+absl::StatusOr<std::vector<uint32_t>> HostsFor(const JobSpec& spec, uint32_t count,
                                                const Traffic& before, HostPool& pool, Rng& rng) {
   std::vector<uint32_t> hosts;
   if (!spec.share.empty()) {
@@ -33,12 +33,12 @@ absl::StatusOr<std::vector<uint32_t>> HostsFor(const JobSpec& spec, uint32_t ran
           "share = \"%s\": there is no job of that name before this one", spec.share));
     }
     hosts.assign(shared->hosts.begin(),
-                 shared->hosts.begin() + std::min<ptrdiff_t>(ranks, std::ssize(shared->hosts)));
+                 shared->hosts.begin() + std::min<ptrdiff_t>(count, std::ssize(shared->hosts)));
   }
-  const uint32_t more = ranks - static_cast<uint32_t>(hosts.size());
+  const uint32_t more = count - static_cast<uint32_t>(hosts.size());
   if (more == 0) return hosts;
   absl::StatusOr<std::vector<uint32_t>> own =
-      pool.Take(more, spec.options.ranks_per_node, spec.placement, rng);
+      pool.Take(more, spec.options.ranks_per_node * spec.options.nics, spec.placement, rng);
   if (!own.ok()) return own.status();
   hosts.insert(hosts.end(), own->begin(), own->end());
   return hosts;
@@ -61,7 +61,7 @@ absl::StatusOr<Traffic> MakeJobs(const std::vector<JobSpec>& specs, uint32_t hos
   for (const JobSpec& spec : specs) {
     const Workload workload = MakeWorkload(spec, rng);
     absl::StatusOr<std::vector<uint32_t>> placed =
-        HostsFor(spec, workload.ranks, traffic, pool, rng);
+        HostsFor(spec, workload.ranks * spec.options.nics, traffic, pool, rng);
     if (!placed.ok()) {
       return absl::InvalidArgumentError(
           absl::StrFormat("job \"%s\": %s", workload.name, std::string(placed.status().message())));

@@ -8,7 +8,7 @@
 
 namespace weir {
 
-absl::StatusOr<std::vector<uint32_t>> HostPool::Take(uint32_t ranks, uint32_t per_node,
+absl::StatusOr<std::vector<uint32_t>> HostPool::Take(uint32_t count, uint32_t per_node,
                                                      const Placement& placement, Rng& rng) {
   std::vector<uint32_t> free;  // first hosts of nodes
   const uint32_t hosts = static_cast<uint32_t>(taken_.size());
@@ -18,12 +18,12 @@ absl::StatusOr<std::vector<uint32_t>> HostPool::Take(uint32_t ranks, uint32_t pe
       free.push_back(first);
     }
   }
-  const uint32_t nodes = (ranks + per_node - 1) / per_node;
+  const uint32_t nodes = (count + per_node - 1) / per_node;
   if (nodes > free.size()) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "%d ranks need %d nodes of %d hosts, and %d are free of the fabric's %d hosts; take fewer "
+        "%d NICs need %d nodes of %d hosts, and %d are free of the fabric's %d hosts; take fewer "
         "ranks or a larger fabric",
-        ranks, nodes, per_node, free.size(), hosts));
+        count, nodes, per_node, free.size(), hosts));
   }
   const auto swap_with_any = [&](size_t i, size_t least) {
     std::swap(free[i], free[least + rng.Below(static_cast<uint32_t>(free.size() - least))]);
@@ -39,8 +39,8 @@ absl::StatusOr<std::vector<uint32_t>> HostPool::Take(uint32_t ranks, uint32_t pe
     for (size_t i = 0; i < moved; ++i) swap_with_any(order[i], 0);
   }
   std::vector<uint32_t> out;
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
-    const uint32_t host = free[rank / per_node] + rank % per_node;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t host = free[i / per_node] + i % per_node;
     taken_[host] = true;
     out.push_back(host);
   }

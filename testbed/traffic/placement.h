@@ -25,8 +25,9 @@ class HostPool {
  public:
   explicit HostPool(uint32_t hosts) : taken_(hosts, false) {}
 
-  // By rank. Fails if too few nodes of `per_node` hosts are free: names both numbers.
-  absl::StatusOr<std::vector<uint32_t>> Take(uint32_t ranks, uint32_t per_node,
+  // `count` of them, in order. Fails if too few nodes of `per_node` hosts are free: names both
+  // numbers.
+  absl::StatusOr<std::vector<uint32_t>> Take(uint32_t count, uint32_t per_node,
                                              const Placement& placement, Rng& rng);
 
  private:

@@ -16,12 +16,12 @@ constexpr uint32_t kSingleChannel = 0x4000'0000;
 }  // namespace
 
 PlanCarrier::PlanCarrier(Traffic& traffic, const CarryOptions& options,
-                         std::span<const uint32_t> hosts, uint32_t ranks_per_node,
+                         std::span<const uint32_t> hosts, const Node& node,
                          std::function<Distance(uint32_t, uint32_t)> distance)
     : traffic_(traffic),
       options_(options),
       hosts_(hosts),
-      per_node_(ranks_per_node),
+      node_(node),
       distance_(std::move(distance)) {}
 
 uint32_t PlanCarrier::Event(uint32_t count) {
@@ -34,11 +34,17 @@ void PlanCarrier::Join(uint32_t event, uint32_t then, Duration after) {
 }
 
 PlanCarrier::Way& PlanCarrier::WayOf(uint32_t communicator, uint32_t from, uint32_t to,
-                                     uint32_t channel, uint32_t qps) {
+                                     uint32_t channel) {
+  const bool clears = (channel & kCtsChannel) != 0;
+  // Every NIC of a pair has a queue pair at least.
+  const uint32_t qps = clears ? 1 : std::max(options_.qps, node_.nics);
   Way& way = ways_[{communicator, from, to, channel}];
   while (way.connections.size() < qps) {
+    const size_t nic = way.connections.size() % node_.nics;
     way.connections.push_back(static_cast<uint32_t>(traffic_.connections.size()));
-    traffic_.connections.push_back({.from = hosts_[from], .to = hosts_[to]});
+    traffic_.connections.push_back({.from = hosts_[from * node_.nics + nic],
+                                    .to = hosts_[to * node_.nics + nic],
+                                    .urgent = clears && options_.cts_urgent});
     way.sent.emplace_back();
   }
   return way;
@@ -67,8 +73,8 @@ void PlanCarrier::Local(Bytes size, uint32_t ready, const Ends& ends) {
 void PlanCarrier::Put(Way& way, uint32_t from, uint32_t to, Bytes size, uint32_t ready,
                       const Ends& ends) {
   const uint32_t qps = static_cast<uint32_t>(way.connections.size());
-  const DistanceLimit& limit =
-      options_.limits[static_cast<size_t>(distance_(hosts_[from], hosts_[to]))];
+  const DistanceLimit& limit = options_.limits[static_cast<size_t>(
+      distance_(hosts_[from * node_.nics], hosts_[to * node_.nics]))];
   Bytes piece = size;
   if (limit.segment > Bytes(0)) {
     piece = limit.segment;
@@ -104,7 +110,7 @@ void PlanCarrier::Put(Way& way, uint32_t from, uint32_t to, Bytes size, uint32_t
 void PlanCarrier::Send(uint32_t communicator, uint32_t from, uint32_t to, Bytes size,
                        uint32_t ready, const Ends& ends) {
   if (SameNode(from, to)) return Local(size, ready, ends);
-  Put(WayOf(communicator, from, to, kSingleChannel, options_.qps), from, to, size, ready, ends);
+  Put(WayOf(communicator, from, to, kSingleChannel), from, to, size, ready, ends);
 }
 
 // The events of one plan's messages, made as they are asked for.
@@ -141,7 +147,7 @@ void PlanCarrier::Carry(const Plan& plan, uint32_t communicator, std::span<const
                         std::span<const Operation::Member> members) {
   PlanEvents events(*this, plan);
   const auto way_of = [&](const PlanMessage& m) -> Way& {
-    return WayOf(communicator, ranks[m.via], ranks[m.to], m.channel, options_.qps);
+    return WayOf(communicator, ranks[m.via], ranks[m.to], m.channel);
   };
   if (options_.cts) {
     for (auto& [key, way] : ways_) way.messages.clear();
@@ -181,7 +187,7 @@ void PlanCarrier::Carry(const Plan& plan, uint32_t communicator, std::span<const
         Join(events[way.messages[way.messages.size() - options_.window]].received, clear);
       }
       way.messages.push_back(i);
-      Way& back = WayOf(communicator, ranks[m.to], ranks[m.via], m.channel | kCtsChannel, 1);
+      Way& back = WayOf(communicator, ranks[m.to], ranks[m.via], m.channel | kCtsChannel);
       AddTransfer(back.connections[0], kCtsSize, clear, {kNoTrigger, ready});
     }
     Ends ends = events.Make(i);

@@ -32,6 +32,7 @@ struct CarryOptions {
   // it, which it says in a message of 64 bytes. `window` are the messages of a pair and channel
   // that there is room for.
   bool cts = false;
+  bool cts_urgent = false;  // those messages go in the control class, before all data
   uint32_t window = 4;
   std::array<DistanceLimit, kDistances> limits{};
   // Between ranks of a node, and to another rank's NIC there.
@@ -41,9 +42,13 @@ struct CarryOptions {
 
 class PlanCarrier {
  public:
-  // `hosts`: by rank. Ranks of equal rank / ranks_per_node share a node. All outlive the carrier.
+  struct Node {
+    uint32_t ranks = 1;  // consecutive ones share a node
+    uint32_t nics = 1;   // of a rank; its queue pairs take them in turn
+  };
+  // `hosts`: by rank, so many a rank as it has NICs. All outlive the carrier.
   PlanCarrier(Traffic& traffic, const CarryOptions& options, std::span<const uint32_t> hosts,
-              uint32_t ranks_per_node, std::function<Distance(uint32_t, uint32_t)> distance);
+              const Node& node, std::function<Distance(uint32_t, uint32_t)> distance);
 
   // --- Events: triggers that fire once ---
   uint32_t Event(uint32_t count);
@@ -83,8 +88,8 @@ class PlanCarrier {
   };
   class PlanEvents;
 
-  bool SameNode(uint32_t a, uint32_t b) const { return a / per_node_ == b / per_node_; }
-  Way& WayOf(uint32_t communicator, uint32_t from, uint32_t to, uint32_t channel, uint32_t qps);
+  bool SameNode(uint32_t a, uint32_t b) const { return a / node_.ranks == b / node_.ranks; }
+  Way& WayOf(uint32_t communicator, uint32_t from, uint32_t to, uint32_t channel);
   void Put(Way& way, uint32_t from, uint32_t to, Bytes size, uint32_t ready, const Ends& ends);
   void AddTransfer(uint32_t connection, Bytes size, uint32_t ready, const Ends& ends);
   void Local(Bytes size, uint32_t ready, const Ends& ends);
@@ -92,7 +97,7 @@ class PlanCarrier {
   Traffic& traffic_;
   const CarryOptions& options_;
   std::span<const uint32_t> hosts_;
-  uint32_t per_node_;
+  Node node_;
   std::function<Distance(uint32_t, uint32_t)> distance_;
   absl::flat_hash_map<WayKey, Way> ways_;
 };

@@ -11,8 +11,9 @@
 namespace weir {
 
 struct TrafficConnection {
-  uint32_t from = 0;  // host
-  uint32_t to = 0;    // host, another one
+  uint32_t from = 0;    // host
+  uint32_t to = 0;      // host, another one
+  bool urgent = false;  // in the control class
 };
 
 inline constexpr uint32_t kNoTrigger = 0xFFFF'FFFF;
@@ -64,8 +65,9 @@ struct Operation {
 // A program that several ranks run in steps.
 struct Job {
   std::string name;
-  uint32_t first_rank = 0;      // its ranks are numbered from here
-  std::vector<uint32_t> hosts;  // by rank of the job
+  uint32_t first_rank = 0;  // its ranks are numbered from here
+  uint32_t ranks = 0;
+  std::vector<uint32_t> hosts;  // by rank of the job, with several NICs so many each
   // By step, then rank: fires when the rank has done that step.
   std::vector<std::vector<uint32_t>> steps;
 };
@@ -92,8 +94,9 @@ absl::StatusOr<Traffic> ParseConnectionMatrix(const std::string& text, const std
 
 // Every host sends to one other and receives from one: a random derangement.
 Traffic Permutation(uint32_t hosts, Bytes size, uint64_t seed);
-// `senders` hosts, spread evenly over the others, to one.
-Traffic Incast(uint32_t hosts, uint32_t senders, uint32_t receiver, Bytes size);
+// `senders` hosts, spread evenly over the others, to one; each begins within `jitter`.
+Traffic Incast(uint32_t hosts, uint32_t senders, uint32_t receiver, Bytes size,
+               Duration jitter = {}, uint64_t seed = 1);
 // All ordered pairs at once; host i's k-th peer is i + k mod hosts.
 Traffic AllToAll(uint32_t hosts, Bytes size_per_pair);
 // Ring all-reduce of `size` bytes a rank over hosts 0..ranks-1 in order: 2 (ranks - 1) steps of

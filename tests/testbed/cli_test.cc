@@ -2,37 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/run_weir.h"
+
 namespace weir {
 namespace {
 
 using testing::HasSubstr;
-
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  // standard output and error together
-};
-
-Outcome Weir(const std::string& arguments) {
-  const std::string command =
-      std::string("cd ") + WEIR_SOURCE_DIR + " && " + WEIR_PROGRAM + " " + arguments + " 2>&1";
-  Outcome outcome;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  std::array<char, 4096> buffer{};
-  while (size_t n = fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.text.append(buffer.data(), n);
-  }
-  const int status = pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
 
 // A quick experiment: 8 hosts, 100 kB each.
 const std::string kSmall =
@@ -87,11 +67,27 @@ TEST(CliTest, AbSaysNoDifferenceShownForTwoArmsThatAreTheSame) {
   const Outcome ab = Weir(
       "ab --quiet --set fabric.leaves=2 --set fabric.hosts_per_leaf=4 --set fabric.spines=4 "
       "--set traffic.size=100kB --traffic permutation --cc nscc,nscc --lb reps "
-      "--set arms.1.name=again --set run.seeds=3");
+      "--set arms.1.name=again --set run.seeds=5");
   EXPECT_EQ(ab.exit_code, 0) << ab.text;
   EXPECT_THAT(ab.text, HasSubstr("no difference shown"));
   EXPECT_THAT(ab.text, testing::Not(HasSubstr("better")));
   EXPECT_THAT(ab.text, testing::Not(HasSubstr("worse")));
+}
+
+TEST(CliTest, AbAddsSeedsUntilItIsDecidedOrThereAreNoMore) {
+  const std::string small =
+      "ab --quiet --set fabric.leaves=2 --set fabric.hosts_per_leaf=4 --set fabric.spines=4 "
+      "--set traffic.size=100kB --traffic permutation --cc none,none --lb oblivious "
+      "--set arms.1.name=other --set arms.1.salt=1 --until-decided --max-seeds 20 ";
+  // The same arm twice: all 20 seeds, and the last look spends what is left of 5 %.
+  const Outcome same = Weir(small);
+  EXPECT_EQ(same.exit_code, 0) << same.text;
+  EXPECT_THAT(same.text, HasSubstr("paired over 20 seeds"));
+  EXPECT_THAT(same.text, HasSubstr("other against none/oblivious: no difference shown"));
+  // Paced at half the rate: the first look, at five seeds, is enough.
+  const Outcome slow = Weir(small + "--set arms.1.cc_params.rate=50Gbps");
+  EXPECT_THAT(slow.text, HasSubstr("paired over 5 seeds"));
+  EXPECT_THAT(slow.text, HasSubstr("other against none/oblivious: worse"));
 }
 
 struct Refusal {
@@ -129,6 +125,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "exclude each other"},
         Refusal{"OneArm", "ab --cc nscc --lb reps --set run.seeds=5", "has one arm"},
         Refusal{"TooFewSeeds", "ab --cc nscc,none", "too few"},
+        Refusal{"SeedsWithoutGrowth", "ab --cc nscc,none --max-seeds 50", "--until-decided"},
+        Refusal{"SampleFlow", "run --cc nscc --set run.sample_every=1us --set run.sample_flow=3-",
+                "must be FROM-TO"},
+        Refusal{"SampleFlowAlone", "run --cc nscc --set run.sample_flow=3-4", "without sample_every"},
         Refusal{"NoSubcommand", "", "subcommand is required"}),
     [](const testing::TestParamInfo<Refusal>& test) { return std::string(test.param.name); });
 

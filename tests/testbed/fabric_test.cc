@@ -202,6 +202,16 @@ TEST(FabricTest, TheBufferIsFreedAsPacketsLeave) {
   EXPECT_EQ(rig.Port(81, 80).queue_peak, Bytes(20'000));
 }
 
+// Of a lossless buffer a queue may have all, whatever share alpha gives a lossy one.
+TEST(FabricTest, ALosslessQueueMayHaveTheWholeBuffer) {
+  FabricRig rig(Star(40),
+                {.buffer = Bytes(40'000), .alpha = 1.0, .pfc = true, .pfc_xoff = KiB(99)});
+  Burst(rig, 40);
+  rig.RunFor(Millis(1));
+  EXPECT_EQ(rig.arrivals().size(), 40u);
+  EXPECT_EQ(rig.fabric().stats().dropped, 0u);
+}
+
 // 8 senders of 200 packets each into one link, with 20 kB for each input: all wait, none is lost.
 TEST(FabricTest, PausingLosesNothingAndEnds) {
   FabricRig rig(Star(8), {.buffer = MiB(1), .pfc = true, .pfc_xoff = Bytes(20'000)});

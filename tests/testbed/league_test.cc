@@ -80,5 +80,14 @@ TEST(LeagueTest, NobodyIsRankedIfTheMachineWasBusy) {
   EXPECT_THAT(LeagueTable(league), HasSubstr("in 4 runs the machine was too busy"));
 }
 
+TEST(LeagueTest, NobodyIsComparedIfTheMachineWasBusy) {
+  const std::vector<Season> seasons = {{"a", "none", {100, 101, 102, 103}},
+                                       {"b", "nscc", {50, 51, 52, 53}}};
+  EXPECT_THAT(LeagueTable(Played(seasons)), HasSubstr("-49."));
+  const std::string busy = LeagueTable(Played(seasons, /*busy=*/true));
+  EXPECT_THAT(busy, HasSubstr("not judged"));
+  EXPECT_THAT(busy, testing::Not(HasSubstr("-49.")));
+}
+
 }  // namespace
 }  // namespace weir

@@ -50,6 +50,24 @@ TEST(TopologyTest, SingleBottleneckPutsTheReceiverLast) {
   ExpectPaired(topology);
 }
 
+TEST(TopologyTest, NicsOfEqualNumberMeetOnOneLeaf) {
+  const Topology topology =
+      RailOptimised({.groups = 2, .nodes_per_group = 3, .rails = 4, .spines = 2});
+  EXPECT_EQ(topology.hosts, 24u);
+  const Routes routes(topology);
+  EXPECT_EQ(routes.Hops(0, 4), 2u);      // rail 0 of the next node
+  EXPECT_EQ(routes.Hops(0, 1), 4u);      // rail 1 of the same node
+  EXPECT_EQ(routes.Hops(0, 3 * 4), 4u);  // rail 0 of the other group
+}
+
+TEST(TopologyTest, PlanesHaveNoWayToEachOther) {
+  const Topology topology =
+      RailOptimised({.groups = 2, .nodes_per_group = 3, .rails = 4, .spines = 2, .planes = true});
+  const Routes routes(topology);
+  EXPECT_EQ(routes.Hops(0, 3 * 4), 4u);
+  EXPECT_EQ(routes.Hops(0, 1), 0u);
+}
+
 TEST(TopologyTest, DumbbellSharesOneLinkOfItsOwnRate) {
   const Topology topology = Dumbbell({.pairs = 3, .rate = Gbps(100), .bottleneck = Gbps(40)});
   EXPECT_EQ(topology.hosts, 6u);

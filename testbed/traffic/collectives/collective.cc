@@ -52,26 +52,6 @@ bool Fits(Algorithm algorithm, Kind kind) {
 
 double SecondsAt(double bytes, Rate nic) { return bytes * 8 / static_cast<double>(nic.count()); }
 
-// The most that one rank sends to, or receives from, other nodes.
-double BusiestBytes(const CollectiveShape& s) {
-  const uint32_t g = s.ranks_per_node;
-  if (s.matrix.empty()) {
-    return static_cast<double>(s.size.count()) * (s.ranks - g) / s.ranks;
-  }
-  std::vector<double> out(s.ranks), in(s.ranks);
-  double most = 0;
-  for (uint32_t i = 0; i < s.ranks; ++i) {
-    for (uint32_t j = 0; j < s.ranks; ++j) {
-      if (i / g == j / g) continue;
-      const double bytes = static_cast<double>(s.matrix[size_t{i} * s.ranks + j].count());
-      out[i] += bytes;
-      in[j] += bytes;
-    }
-  }
-  for (uint32_t i = 0; i < s.ranks; ++i) most = std::max({most, out[i], in[i]});
-  return most;
-}
-
 // Steps of a chunk each, of which a rank passes on the first slice while the second is under way.
 double RingSeconds(const CollectiveShape& s, double hops, double alpha, Rate nic) {
   const double share = static_cast<double>(s.size.count()) / s.channels;
@@ -225,8 +205,26 @@ double BusFactor(CollectiveKind kind, uint32_t ranks) {
   return 1;
 }
 
+Bytes BusiestBytes(const CollectiveShape& s) {
+  const uint32_t g = s.ranks_per_node;
+  if (s.matrix.empty()) return s.size * (s.ranks - g) / s.ranks;
+  std::vector<Bytes> out(s.ranks), in(s.ranks);
+  Bytes most{};
+  for (uint32_t i = 0; i < s.ranks; ++i) {
+    for (uint32_t j = 0; j < s.ranks; ++j) {
+      if (i / g == j / g) continue;
+      const Bytes bytes = s.matrix[size_t{i} * s.ranks + j];
+      out[i] += bytes;
+      in[j] += bytes;
+    }
+  }
+  for (uint32_t i = 0; i < s.ranks; ++i) most = std::max({most, out[i], in[i]});
+  return most;
+}
+
 Duration IdealCollective(const CollectiveShape& shape, Duration latency, Rate nic) {
   CollectiveShape s = shape;
+  if (NodesOf(s) < 2) return Duration(0);
   s.algorithm = AlgorithmFor(s);
   s.size = OnWire(s.protocol, s.size);
   const double alpha = static_cast<double>(latency.count()) * 1e-9;
@@ -266,11 +264,13 @@ Duration IdealCollective(const CollectiveShape& shape, Duration latency, Rate ni
     }
     case Algorithm::kShifted:
     case Algorithm::kPxn:
-      seconds = std::ceil((n - 1) / s.concurrent_peers) * alpha + SecondsAt(BusiestBytes(s), nic);
+      seconds = std::ceil((n - 1) / s.concurrent_peers) * alpha + SecondsAt(static_cast<double>(BusiestBytes(s).count()), nic);
       break;
     case Algorithm::kDirect:
       seconds =
-          alpha + SecondsAt(s.kind == Kind::kAllToAll ? BusiestBytes(s) : size * (n - 1) / n, nic);
+          alpha + SecondsAt(s.kind == Kind::kAllToAll ? static_cast<double>(BusiestBytes(s).count())
+                                                      : size * (n - 1) / n,
+                            nic);
       break;
     case Algorithm::kBinomial:
       seconds = rounds * (alpha + SecondsAt(size, nic));

@@ -81,9 +81,12 @@ CollectiveAlgorithm AlgorithmFor(const CollectiveShape& shape);
 // Bus bandwidth over algorithm bandwidth, as nccl-tests' doc/PERFORMANCE.md derives it.
 double BusFactor(CollectiveKind kind, uint32_t ranks);
 
+// Of an all-to-all: the most that one rank sends to, or receives from, other nodes.
+Bytes BusiestBytes(const CollectiveShape& shape);
+
 // The least time on an idle network by the closed form of the algorithm: `latency` is of one small
 // message from memory to memory, `nic` carries payload in one direction at that rate. What moves
-// within a node is taken as free.
+// within a node is taken as free; 0 if all is.
 Duration IdealCollective(const CollectiveShape& shape, Duration latency, Rate nic);
 
 }  // namespace weir

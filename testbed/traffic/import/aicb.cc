@@ -61,9 +61,13 @@ class AicbReader {
       unused_.Add("\"" + type + "\"");
       return absl::OkStatus();
     }
-    const auto size = WholeNumber(Cell(row, "msg_size"), 1, kSizeMax);
+    const auto size = WholeNumber(Cell(row, "msg_size"), 0, kSizeMax);
     if (!size.has_value() && *kind != CollectiveKind::kBarrier) {
-      return ErrorAt(file_.name, line, "msg_size is no number of bytes above 0");
+      return ErrorAt(file_.name, line, "msg_size is no number of bytes");
+    }
+    if (size == 0 && *kind != CollectiveKind::kBarrier) {
+      unused_.Add("collective of 0 bytes");
+      return absl::OkStatus();
     }
     const auto members = WholeNumber(Cell(row, "comm_group_size"), 1, kRanksMax);
     if (!members.has_value()) return ErrorAt(file_.name, line, "comm_group_size is no number");
