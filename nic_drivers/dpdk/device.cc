@@ -182,8 +182,7 @@ void DpdkDevice::ChooseMac() {
 DpdkDevice::~DpdkDevice() {
   ports_.clear();
   rules_.reset();
-  (void)rte_eth_dev_stop(setup_.ethdev);
-  (void)rte_eth_dev_close(setup_.ethdev);
+  CloseEth(setup_);
   // Some devices send what they were given until they are closed.
   for (const auto& [base, mapped] : mapped_) UnmapForDevice(base, mapped);
   xdp_sockets_.Close();

@@ -45,6 +45,8 @@ absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& opti
 // A pool for the received frames of each queue.
 absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools,
                       const DeviceOptions& options);
+// Stops and closes it.
+void CloseEth(const EthSetup& setup);
 // DPDK's name of the device's driver.
 std::string EthDriver(uint16_t ethdev);
 bool EthLinkUp(uint16_t ethdev);

@@ -3,9 +3,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
-#include <thread>
 
 #include "absl/strings/str_format.h"
 #include "nic_drivers/address_text.h"
@@ -14,8 +12,6 @@
 
 namespace weir {
 namespace {
-
-constexpr auto kSeesClosing = std::chrono::milliseconds(50);
 
 constexpr CheckEntry kAll[] = {
     {"MTU", CheckMtu, false},
@@ -110,14 +106,9 @@ absl::Status CheckedPair::Open(const Change& change) {
   return absl::OkStatus();
 }
 
-// Some devices are clients of others: they go first. The other end sees that on a thread of its
-// driver's, and is not closed under it.
+// Some devices are clients of others: they go first.
 void CheckedPair::Close() {
   pair_.a.reset();
-  const auto deadline = std::chrono::steady_clock::now() + kSeesClosing;
-  while (pair_.b != nullptr && pair_.b->link_up() && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::yield();
-  }
   pair_.b.reset();
 }
 

@@ -41,7 +41,8 @@ CheckOutcome CheckLinkDownAndUp(CheckedPair& pair) {
     return Skipped(std::string(status.message()));
   }
   ExchangeOptions options = DefaultExchange();
-  options.patience = Seconds(15);
+  options.patience = Seconds(30);
+  options.time_max = std::chrono::seconds(45);
   Exchange exchange(pair.a(), pair.b(), options);
   std::string problem;
   bool shown = false;

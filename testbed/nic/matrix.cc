@@ -23,10 +23,10 @@ std::string Rule(size_t columns) {
 
 std::string Label(const json& report) { return report["label"].get<std::string>(); }
 
-// Of the first device, which is like the second unless the pair is mixed.
+// A row for each driver, and each of its devices that takes another MTU.
 std::string Abilities(const std::vector<json>& reports) {
   std::vector<std::string> names;
-  std::vector<std::string> head = {"port", "driver", "queue pairs", "MTU"};
+  std::vector<std::string> head = {"driver", "queue pairs", "MTU"};
   for (const json& a : reports.front()["devices"][0]["abilities"]) {
     names.push_back(a["name"].get<std::string>());
     head.push_back(names.back());
@@ -39,7 +39,7 @@ std::string Abilities(const std::vector<json>& reports) {
       const std::string key = driver + device["mtu_max_bytes"].dump();
       if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
       seen.push_back(key);
-      std::vector<std::string> cells = {Label(report), driver, device["queues_max"].dump(),
+      std::vector<std::string> cells = {driver, device["queues_max"].dump(),
                                         device["mtu_max_bytes"].dump()};
       for (const std::string& name : names) {
         for (const json& a : device["abilities"]) {

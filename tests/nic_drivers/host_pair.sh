@@ -17,6 +17,7 @@ skip() {
   fi
 }
 mkdir -p "$out"
+rm -f "$out/$kind.json"
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 
