@@ -180,7 +180,7 @@ TEST(Jobs, StepsAddUpToComputeAndExposedCommunication) {
     EXPECT_EQ(s.time, s.compute + s.exposed);
     // The last bucket of 8 MiB is all exposed: 2 x 7/8 x 8 MiB at 100 Gb/s.
     EXPECT_GT(s.exposed, Micros(1100));
-    EXPECT_LT(s.exposed, Micros(1500));
+    EXPECT_LT(s.exposed, Micros(1600));
   }
 }
 
