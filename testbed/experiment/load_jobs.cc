@@ -138,7 +138,7 @@ void Read(TableReader& r, CheckpointJob& out) {
   ReadPositive(r, "shard", out.shard);
   ReadPositive(r, "stripe", out.stripe);
   r.Integer("in_flight", 1, WorkloadWriter::kStreams, out.in_flight);
-  r.Time("jitter", out.jitter);
+  r.Time("spread", out.spread);
   r.Bool("restore", out.restore);
   if (out.shard / out.stripe >= 65536) r.FailKey("stripe", "cuts a shard into over 65535 stripes");
 }

@@ -234,7 +234,7 @@ Workload MakeCheckpoint(const CheckpointJob& job, Rng& rng) {
            job.clients + job.servers);
   const uint32_t streams = std::min(job.in_flight, Writer::kStreams);
   for (uint32_t client = 0; client < job.clients; ++client) {
-    const Duration begin = Scaled(job.jitter, rng.Unit());
+    const Duration begin = Scaled(job.spread, rng.Unit());
     uint32_t stripe = 0;
     for (Bytes at{}; at < job.shard; at += job.stripe, ++stripe) {
       const uint32_t server = job.clients + (client + stripe) % job.servers;

@@ -92,7 +92,7 @@ struct CheckpointJob {
   Bytes shard = Bytes(64'000'000);
   Bytes stripe = MiB(4);
   uint32_t in_flight = 4;       // stripes of a client
-  Duration jitter = Millis(1);  // clients begin within this
+  Duration spread = Millis(1);  // clients begin within this
   bool restore = false;         // reads: servers send
 };
 Workload MakeCheckpoint(const CheckpointJob& job, Rng& rng);

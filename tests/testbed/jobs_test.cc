@@ -195,7 +195,8 @@ TEST(Jobs, EveryTemplateRuns) {
         "gradients = \"1MB\"\nlayer_forward = \"20us\"\nranks_per_node = 2\n",
         "type = \"dlrm\"\nranks = 8\nindices = \"100kB\"\nembeddings = \"1MB\"\ndense = \"1MB\"\n"
         "compute = \"1ms\"\n",
-        "type = \"checkpoint\"\nclients = 8\nservers = 2\nshard = \"2MB\"\nstripe = \"256KiB\"\n",
+        "type = \"checkpoint\"\nclients = 8\nservers = 2\nshard = \"2MB\"\nstripe = \"256KiB\"\n"
+        "spread = \"10us\"\njitter = 0.1\n",
         "type = \"checkpoint\"\nclients = 8\nservers = 2\nshard = \"2MB\"\nrestore = true\n",
         "type = \"decode\"\nranks = 4\nlayers = 2\ntokens = 2\nlayer = \"10us\"\n"}) {
     const RunResult r = RunTraffic("[traffic]\n" + traffic);
