@@ -2,12 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/support/run_weir.h"
+#include "tests/support/temp_folder.h"
 
 namespace weir {
 namespace {
@@ -37,23 +36,22 @@ TEST(CliTest, ShowGivesUnitDefaultRangeAndSource) {
 }
 
 TEST(CliTest, RunPrintsATableAndTheSameAsJson) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "weir_cli_test.json";
-  const Outcome run = Weir(kSmall + "--cc nscc --lb reps --json " + file.string());
+  const TempFolder folder;
+  const std::string file = folder / "run.json";
+  const Outcome run = Weir(kSmall + "--cc nscc --lb reps --json " + file);
   ASSERT_EQ(run.exit_code, 0) << run.text;
   for (const char* row : {"completion mean", "median", "p99", "last / ideal", "goodput", "fairness",
                           "retransmissions", "spurious", "trims", "marks", "drops", "peak queue",
                           "link load max/mean", "digest"}) {
     EXPECT_THAT(run.text, HasSubstr(row));
   }
-  std::ifstream in(file);
-  const nlohmann::json document = nlohmann::json::parse(in);
+  const nlohmann::json document = nlohmann::json::parse(Content(file));
   EXPECT_EQ(document["schema"], "weir.result/1");
   const auto& result = document["results"][0];
   EXPECT_THAT(run.text, HasSubstr(result["digest"].get<std::string>()));
   EXPECT_EQ(result["transfers"].size(), 8u);
   EXPECT_EQ(result["finished"], true);
   EXPECT_EQ(document["experiment"]["arms"][0]["cc_params"]["gamma"], "0.8");
-  std::filesystem::remove(file);
 }
 
 TEST(CliTest, TheSameSeedGivesTheSameDigestAndAnotherSeedAnother) {
@@ -128,17 +126,18 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"SeedsWithoutGrowth", "ab --cc nscc,none --max-seeds 50", "--until-decided"},
         Refusal{"SampleFlow", "run --cc nscc --set run.sample_every=1us --set run.sample_flow=3-",
                 "must be FROM-TO"},
-        Refusal{"SampleFlowAlone", "run --cc nscc --set run.sample_flow=3-4", "without sample_every"},
+        Refusal{"SampleFlowAlone", "run --cc nscc --set run.sample_flow=3-4",
+                "without sample_every"},
         Refusal{"NoSubcommand", "", "subcommand is required"}),
     [](const testing::TestParamInfo<Refusal>& test) { return std::string(test.param.name); });
 
 TEST(CliTest, AnErrorInAFileNamesItsLine) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "weir_cli_test.toml";
-  std::ofstream(file) << "[fabric]\ntopology = \"leaf_spine\"\nspeed = \"1Gbps\"\n[[arms]]\n";
-  const Outcome outcome = Weir("run " + file.string());
+  const TempFolder folder;
+  const std::string file = folder.Write(
+      "bad.toml", "[fabric]\ntopology = \"leaf_spine\"\nspeed = \"1Gbps\"\n[[arms]]\n");
+  const Outcome outcome = Weir("run " + file);
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.text, HasSubstr("weir_cli_test.toml:3:"));
-  std::filesystem::remove(file);
+  EXPECT_THAT(outcome.text, HasSubstr("bad.toml:3:"));
 }
 
 TEST(CliTest, ATransferThatCannotFinishIsAFailureNotASilence) {

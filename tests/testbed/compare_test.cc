@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/run_weir.h"
+#include "tests/support/temp_folder.h"
 
 namespace weir {
 namespace {
@@ -15,33 +15,24 @@ using testing::HasSubstr;
 using testing::Not;
 using Json = nlohmann::json;
 
-namespace fs = std::filesystem;
-
 class CompareTest : public testing::Test {
  protected:
   // Ten seeds of one arm, paced; the noise is of spraying.
   std::string Store(const std::string& name, const std::string& more) {
-    const std::string path = (fs::path(testing::TempDir()) / ("weir_compare_" + name)).string();
+    const std::string path = folder_ / name;
     const Outcome run = Weir(
         "run --quiet --set fabric.leaves=2 --set fabric.hosts_per_leaf=4 --set "
         "fabric.spines=4 --set fabric.rate=100Gbps --traffic permutation "
         "--set traffic.size=1MB --cc none --lb oblivious --set run.seeds=10 " +
         more + " --json " + path);
     EXPECT_EQ(run.exit_code, 0) << run.text;
-    files_.push_back(path);
     return path;
-  }
-  void TearDown() override {
-    for (const std::string& f : files_) fs::remove(f);
-  }
-  static Json Read(const std::string& path) {
-    std::ifstream in(path);
-    return Json::parse(in);
   }
   static void Write(const std::string& path, const Json& json) {
     std::ofstream(path) << json.dump();
   }
-  std::vector<std::string> files_;
+
+  TempFolder folder_;
 };
 
 constexpr char kRate[] = "--set arms.0.cc_params.rate=";
@@ -80,7 +71,7 @@ TEST_F(CompareTest, OtherRandomChoicesAreNoRegression) {
 TEST_F(CompareTest, AnotherRevisionOrMachineIsNamedAndAnotherDriverMakesItUnsound) {
   const std::string base = Store("base", std::string(kRate) + "50Gbps");
   const std::string other = Store("other", std::string(kRate) + "50Gbps");
-  Json json = Read(other);
+  Json json = Json::parse(Content(other));
   json["fingerprint"]["revision"] = "v9";
   json["fingerprint"]["system"] = "Plan 9";
   Write(other, json);
@@ -97,7 +88,7 @@ TEST_F(CompareTest, AnotherRevisionOrMachineIsNamedAndAnotherDriverMakesItUnsoun
 TEST_F(CompareTest, RunsThatNoLongerFinishAreARegression) {
   const std::string base = Store("base", "--set run.seeds=5");
   const std::string other = Store("other", "--set run.seeds=5");
-  Json json = Read(other);
+  Json json = Json::parse(Content(other));
   json["results"][2]["finished"] = false;
   Write(other, json);
   const Outcome o = Weir("compare " + base + " " + other);
@@ -114,7 +105,7 @@ TEST_F(CompareTest, BadInputIsNamedWithItsRemedy) {
   };
   refused("nowhere.json " + base, "no such file");
   refused("README.md " + base, "is not JSON");
-  Json json = Read(base);
+  Json json = Json::parse(Content(base));
   const std::string other = Store("other", "--set run.seeds=4 --set arms.0.salt=2");
   refused(base + " " + other, "nothing can be judged");  // four seeds
   json["results"][0].erase("makespan_ns");

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -10,21 +9,13 @@
 #include "absl/strings/str_format.h"
 #include "testbed/report/html_page.h"
 #include "tests/support/run_weir.h"
+#include "tests/support/temp_folder.h"
 
 namespace weir {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-namespace fs = std::filesystem;
-
-std::string Content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 TEST(HtmlPageTest, TextIsEscapedAndChartsCannotEndTheirScript) {
   HtmlPage page("a <b> & \"c\"");
@@ -47,16 +38,7 @@ TEST(HtmlPageTest, NothingIsFetchedAndTheLicenceIsThere) {
 
 class HtmlReportTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        fs::path(testing::TempDir()) /
-        ("weir_html_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string folder() const { return folder_.string(); }
+  const std::string& folder() const { return folder_.path(); }
   std::string AbReport() const {
     const std::string path = folder() + "/ab.html";
     const Outcome ab = Weir(
@@ -70,7 +52,7 @@ class HtmlReportTest : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  TempFolder folder_;
 };
 
 TEST_F(HtmlReportTest, SaysWhatWasAskedTheVerdictTheDifferencesAndTheConfiguration) {

@@ -3,16 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <string>
 
 #include "datapath/api/rng.h"
 #include "testbed/traffic/import/file_set.h"
+#include "tests/support/temp_folder.h"
 
 namespace weir {
 namespace {
@@ -203,22 +201,10 @@ TEST(Import, Requests) {
   EXPECT_EQ(mooncake->requests[1].cached, 512u);  // block 0 again
 }
 
-// Text in a file of its own, gone with the test.
-class TempFile {
- public:
-  TempFile(const std::string& name, const std::string& text)
-      : path_(testing::TempDir() + "weir_import_" + std::to_string(getpid()) + "_" + name) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~TempFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 std::string WhyNotText(const std::string& name, const std::string& text) {
-  const TempFile file(name, text);
-  return std::string(ImportWorkload(file.path(), "auto", {}).status().message());
+  const TempFolder folder;
+  const std::string file = folder.Write(name, text);
+  return std::string(ImportWorkload(file, "auto", {}).status().message());
 }
 
 TEST(Import, ErrorsNameTheLineAndTheRemedy) {
@@ -250,6 +236,7 @@ TEST_P(Damaged, FilesDoNoHarm) {
   const absl::StatusOr<std::vector<NamedText>> files = ReadFileSet(kData + GetParam());
   ASSERT_TRUE(files.ok()) << files.status();
   const NamedText& original = files->front();
+  const TempFolder folder;
   Rng rng(20);
   for (int round = 0; round < 24; ++round) {
     std::string text = original.text;
@@ -261,10 +248,10 @@ TEST_P(Damaged, FilesDoNoHarm) {
       text[at] = round % 2 == 0 ? static_cast<char>('0' + rng.Below(10))
                                 : static_cast<char>(rng.Below(256));
     }
-    const TempFile file(std::to_string(round) + original.name, text);
-    const absl::StatusOr<Workload> workload = ImportWorkload(file.path(), "auto", {.ranks = 16});
+    const std::string file = folder.Write(original.name, text);
+    const absl::StatusOr<Workload> workload = ImportWorkload(file, "auto", {.ranks = 16});
     if (workload.ok()) ExpectSound(*workload);
-    (void)ImportRequests(file.path());
+    (void)ImportRequests(file);
   }
 }
 std::string NameOfDamaged(const testing::TestParamInfo<const char*>& info) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "testbed/report/embedded.h"
 #include "testbed/report/table_sink.h"
 #include "tests/support/run_weir.h"
+#include "tests/support/temp_folder.h"
 
 #ifdef WEIR_HAS_VALIJSON
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -28,25 +28,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Json = nlohmann::json;
 
-namespace fs = std::filesystem;
-
 class OutputsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              ("weir_outputs_" +
-               std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string At(const std::string& name) const { return (folder_ / name).string(); }
-  static std::string Content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
+  std::string At(const std::string& name) const { return folder_ / name; }
   // Two arms, five seeds, eight transfers each.
   std::string Ab(const std::string& more) const {
     return "ab --quiet --set fabric.leaves=2 --set fabric.hosts_per_leaf=4 --set fabric.spines=4 "
@@ -55,7 +39,7 @@ class OutputsTest : public testing::Test {
            more;
   }
 
-  fs::path folder_;
+  TempFolder folder_;
 };
 
 #ifdef WEIR_HAS_VALIJSON

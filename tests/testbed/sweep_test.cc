@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "tests/support/program.h"
 #include "tests/support/run_weir.h"
+#include "tests/support/temp_folder.h"
 
 namespace weir {
 namespace {
@@ -29,33 +30,7 @@ const std::string kSmall =
     "[[arms]]\ncc = \"dctcp\"\nlb = \"ecmp\"\n"
     "[run]\nseeds = 5\n";
 
-// A folder of its own, gone with the object.
-class Folder {
- public:
-  explicit Folder(const std::string& name)
-      : path_(fs::path(testing::TempDir()) / ("weir_sweep_test_" + name)) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string Write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return *this / name;
-  }
-
- private:
-  fs::path path_;
-};
-
-std::string Content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::string Merged(const Folder& folder, const std::string& from) {
+std::string Merged(const TempFolder& folder, const std::string& from) {
   const std::string out = folder / "merged.json";
   fs::remove(out);
   const Outcome merge = Weir("merge " + from + " --out " + out);
@@ -73,7 +48,7 @@ size_t RunsIn(const std::string& out) {
 }
 
 TEST(SweepTest, FactorsAreCrossedInTheOrderOfTheFile) {
-  const Folder folder("points");
+  const TempFolder folder;
   const std::string file = folder.Write(
       "s.toml", kSmall +
                     "[sweep]\ntraffic.size = [\"32kB\", \"64kB\"]\nfabric.spines = [1, 2, 4]\n"
@@ -90,7 +65,7 @@ TEST(SweepTest, FactorsAreCrossedInTheOrderOfTheFile) {
 }
 
 TEST(SweepTest, FaultsAreAFactorLikeAnyOther) {
-  const Folder folder("faults");
+  const TempFolder folder;
   const std::string file = folder.Write(
       "s.toml",
       kSmall + "[sweep]\nfaults = [[], [{ kind = \"link_down\", link = \"leaf0-spine1\" }]]\n");
@@ -101,7 +76,7 @@ TEST(SweepTest, FaultsAreAFactorLikeAnyOther) {
 }
 
 TEST(SweepTest, ARunsIdFollowsFromWhatItWillDoAndNothingElse) {
-  const Folder folder("ids");
+  const TempFolder folder;
   const auto ids = [&](const std::string& text, const std::vector<std::string>& sets = {}) {
     std::vector<std::string> out;
     const absl::StatusOr<Sweep> sweep = Sweep::Load(folder.Write("s.toml", text), sets);
@@ -127,7 +102,7 @@ TEST(SweepTest, ARunsIdFollowsFromWhatItWillDoAndNothingElse) {
 }
 
 TEST(SweepTest, AnIdKnowsTheContentOfTheFilesThatItsExperimentNames) {
-  const Folder folder("files");
+  const TempFolder folder;
   const std::string matrix = "Nodes 8\nConnections 1\n0->5 id 1 start 0 size ";
   const std::string text =
       "[fabric]\nleaves = 2\nhosts_per_leaf = 4\nspines = 4\n[traffic]\nfile = \"x.cm\"\n"
@@ -141,7 +116,7 @@ TEST(SweepTest, AnIdKnowsTheContentOfTheFilesThatItsExperimentNames) {
 }
 
 TEST(SweepTest, RefusalsNameTheFactor) {
-  const Folder folder("refusals");
+  const TempFolder folder;
   const auto error = [&](const std::string& sweep, const std::vector<std::string>& sets = {}) {
     return std::string(
         Sweep::Load(folder.Write("s.toml", kSmall + "[sweep]\n" + sweep), sets).status().message());
@@ -165,7 +140,7 @@ TEST(SweepTest, RefusalsNameTheFactor) {
 
 // 60 runs. The killed sweep is stopped when some of its runs are there and others are not.
 TEST(SweepTest, KilledAndResumedItGivesTheSameBytesAsOneThatWasNot) {
-  const Folder folder("kill");
+  const TempFolder folder;
   const std::string file =
       folder.Write("s.toml", kSmall +
                                  "[sweep]\ntraffic.size = [\"32kB\", \"64kB\", \"512kB\"]\n"
@@ -194,7 +169,7 @@ TEST(SweepTest, KilledAndResumedItGivesTheSameBytesAsOneThatWasNot) {
 }
 
 TEST(SweepTest, ADamagedRunIsNamedWithWhatToDo) {
-  const Folder folder("damaged");
+  const TempFolder folder;
   const std::string file = folder.Write("s.toml", kSmall);
   const std::string out = folder / "out";
   ASSERT_EQ(Weir("sweep " + file + " --out " + out).exit_code, 0);
@@ -210,7 +185,7 @@ TEST(SweepTest, ADamagedRunIsNamedWithWhatToDo) {
 }
 
 TEST(SweepTest, ShardsMergeIntoTheSameBytesInAnyOrder) {
-  const Folder folder("shards");
+  const TempFolder folder;
   const std::string file = folder.Write("s.toml", kSmall + "[sweep]\nfabric.spines = [2, 4]\n");
   ASSERT_EQ(Weir("sweep " + file + " --out " + (folder / "all")).exit_code, 0);
   for (const std::string shard : {"3", "1", "2"}) {
@@ -226,7 +201,7 @@ TEST(SweepTest, ShardsMergeIntoTheSameBytesInAnyOrder) {
 
 // The worker is killed while it has a run; another takes the rest.
 TEST(SweepTest, ARunThatDiesIsNamedAndTheOthersGoOn) {
-  const Folder folder("dies");
+  const TempFolder folder;
   const std::string file = folder.Write("s.toml", kSmall + "[sweep]\nfabric.spines = [1, 2, 4]\n");
   const std::string out = folder / "out";
   Program sweep({WEIR_PROGRAM, "sweep", file, "--out", out, "--jobs", "1"});
