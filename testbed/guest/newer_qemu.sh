@@ -20,7 +20,11 @@ work=$(mktemp -d "$cache/building.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/lists/partial "$work"/debs "$work"/none
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keys] http://deb.debian.org/debian bookworm-backports main" >"$work/sources"
+# From where this machine has its other packages.
+site=$(apt-get indextargets --format '$(CODENAME) $(SITE)' 'Created-By: Packages' |
+  sed -n 's/^bookworm //p' | head -n 1)
+[ -n "$site" ] || skip "apt knows no source of Debian 12's packages"
+echo "deb [signed-by=$keys] $site bookworm-backports main" >"$work/sources"
 apt=(apt-get -qq -o Dir::Etc::sourcelist="$work/sources" -o Dir::Etc::sourceparts="$work/none"
   -o Dir::State::lists="$work/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
 [ "$(id -u)" -ne 0 ] || apt+=(-o APT::Sandbox::User=root)
