@@ -146,21 +146,18 @@ class PlanCarrier::PlanEvents {
 void PlanCarrier::Carry(const Plan& plan, uint32_t communicator, std::span<const uint32_t> ranks,
                         std::span<const Operation::Member> members) {
   PlanEvents events(*this, plan);
-  const auto way_of = [&](const PlanMessage& m) -> Way& {
-    return WayOf(communicator, ranks[m.via], ranks[m.to], m.channel);
-  };
-  if (options_.cts) {
-    for (auto& [key, way] : ways_) way.messages.clear();
-    for (uint32_t i = 0; i < plan.messages.size(); ++i) {
-      const PlanMessage& m = plan.messages[i];
-      if (SameNode(ranks[m.from], ranks[m.to])) continue;
-      Way& way = way_of(m);
-      way.messages.push_back(i);
-      if (way.messages.size() > options_.window) {
-        events.WantReceived(way.messages[way.messages.size() - 1 - options_.window]);
-      }
+  // With clear-to-send: of each message, the one of its way whose place it takes at the receiver.
+  std::vector<uint32_t> makes_room(options_.cts ? plan.messages.size() : 0, kNoMessage);
+  absl::flat_hash_map<WayKey, std::vector<uint32_t>> of_way;
+  for (uint32_t i = 0; i < makes_room.size(); ++i) {
+    const PlanMessage& m = plan.messages[i];
+    if (SameNode(ranks[m.from], ranks[m.to])) continue;
+    std::vector<uint32_t>& before = of_way[{communicator, ranks[m.via], ranks[m.to], m.channel}];
+    if (before.size() >= options_.window) {
+      makes_room[i] = before[before.size() - options_.window];
+      events.WantReceived(makes_room[i]);
     }
-    for (auto& [key, way] : ways_) way.messages.clear();
+    before.push_back(i);
   }
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> last_ready;  // by rank and channel
   for (uint32_t i = 0; i < plan.messages.size(); ++i) {
@@ -179,14 +176,12 @@ void PlanCarrier::Carry(const Plan& plan, uint32_t communicator, std::span<const
     if (m.after_sent != kNoMessage) waits_for(events[m.after_sent].sent);
     uint32_t go = ready;
     if (options_.cts && !local) {
-      Way& way = way_of(m);
       const uint32_t clear = Event(1);
       Join(members[m.to].arrived, clear);
-      if (way.messages.size() >= options_.window) {
+      if (makes_room[i] != kNoMessage) {
         Expect(clear);
-        Join(events[way.messages[way.messages.size() - options_.window]].received, clear);
+        Join(events[makes_room[i]].received, clear);
       }
-      way.messages.push_back(i);
       Way& back = WayOf(communicator, ranks[m.to], ranks[m.via], m.channel | kCtsChannel);
       AddTransfer(back.connections[0], kCtsSize, clear, {kNoTrigger, ready});
     }
@@ -209,7 +204,8 @@ void PlanCarrier::Carry(const Plan& plan, uint32_t communicator, std::span<const
       go = Event(1);
       Join(ready, go, options_.node_latency + m.size / options_.node_rate);
     }
-    Put(way_of(m), ranks[m.via], ranks[m.to], m.size, go, ends);
+    Put(WayOf(communicator, ranks[m.via], ranks[m.to], m.channel), ranks[m.via], ranks[m.to],
+        m.size, go, ends);
   }
 }
 

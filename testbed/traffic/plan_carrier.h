@@ -76,7 +76,6 @@ class PlanCarrier {
     std::vector<uint32_t> connections;
     uint32_t turn = 0;
     std::vector<std::vector<uint32_t>> sent;  // by queue pair: events, if there is a limit
-    std::vector<uint32_t> messages;           // of the plan that is being carried
   };
   struct WayKey {
     uint32_t communicator, from, to, channel;
