@@ -39,12 +39,7 @@ absl::Status WriteTables(const SweepFolders& folders,
 void PrintVerdicts(const SweepFolders& folders, const std::vector<AbResult>& comparisons) {
   for (uint32_t p = 0; p < comparisons.size(); ++p) {
     if (comparisons[p].verdicts.empty()) continue;
-    std::string point;
-    const std::vector<std::string> values = folders.ValuesAt(p);
-    for (size_t i = 0; i < values.size(); ++i) {
-      point += (i == 0 ? "" : ", ") + folders.keys()[i] + " = " + values[i];
-    }
-    std::printf("%s\n", point.empty() ? "the only point" : point.c_str());
+    std::printf("%s\n", PointText(folders.factors(), p).c_str());
     std::printf("%s", VerdictText(comparisons[p]).c_str());
   }
 }

@@ -111,8 +111,9 @@ class Tally {
       ++failed_;
       const SweepRun& r = sweep_.runs()[run];
       std::fprintf(stderr, "%sweir sweep: run %s (%s, arm %u, seed %llu): %s\n",
-                   terminal_ ? "\r\033[K" : "", r.id.c_str(), sweep_.PointText(r.point).c_str(),
-                   r.arm, static_cast<unsigned long long>(r.seed), error.c_str());
+                   terminal_ ? "\r\033[K" : "", r.id.c_str(),
+                   PointText(sweep_.factors(), r.point).c_str(), r.arm,
+                   static_cast<unsigned long long>(r.seed), error.c_str());
     }
     if (quiet_ || !terminal_) return;
     std::fprintf(stderr, "\r\033[K%zu of %zu runs", done_, here_);

@@ -1,12 +1,15 @@
 #include "testbed/experiment/given.h"
 
+#include <algorithm>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "testbed/experiment/load_parts.h"
+#include "testbed/traffic/import/file_set.h"
 
 namespace weir {
 namespace {
@@ -25,17 +28,13 @@ std::string FileHash(const std::string& path) {
   return hash;
 }
 
-// Of the names and contents of all files in it.
-std::string FolderHash(const std::string& path) {
-  std::map<std::string, std::string> files;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, none)) {
-    if (!entry.is_regular_file(none)) continue;
-    const std::string name = std::filesystem::relative(entry.path(), path, none).string();
-    files[name] = FileHash(entry.path().string());
-  }
+// Of the names and contents of several.
+std::string FilesHash(std::vector<std::string> paths) {
+  std::ranges::sort(paths);
   std::string all;
-  for (const auto& [name, hash] : files) all += name + " " + hash + "\n";
+  for (const std::string& path : paths) {
+    all += std::filesystem::path(path).filename().string() + " " + FileHash(path) + "\n";
+  }
   return ContentHash(all);
 }
 
@@ -66,8 +65,10 @@ class Flattener {
     std::error_code none;
     if (std::filesystem::is_regular_file(at, none)) {
       given_.push_back({path + "#", FileHash(at)});
-    } else if (std::filesystem::is_directory(at, none) && file_key) {
-      given_.push_back({path + "#", FolderHash(at)});
+    } else if (file_key) {
+      // A folder, or a pattern.
+      const std::vector<std::string> files = FilesBehind(at);
+      if (!files.empty()) given_.push_back({path + "#", FilesHash(files)});
     }
   }
 

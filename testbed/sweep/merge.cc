@@ -83,9 +83,8 @@ absl::Status SweepFolders::ReadPlan(const Json& plan) {
     plan.at("name").get_to(name_);
     plan.at("points").get_to(points_);
     for (const Json& f : plan.at("factors")) {
-      keys_.push_back(f.at("key"));
-      values_.push_back(f.at("values"));
-      std::ranges::transform(values_.back(), values_.back().begin(), Unquoted);
+      Factor& factor = factors_.emplace_back(Factor{.key = f.at("key"), .values = f.at("values")});
+      std::ranges::transform(factor.values, factor.values.begin(), Unquoted);
     }
     for (const Json& r : plan.at("runs")) {
       runs_.push_back({r.at("id"), r.at("point"), r.at("seed")});
@@ -94,17 +93,20 @@ absl::Status SweepFolders::ReadPlan(const Json& plan) {
     return absl::InvalidArgumentError(
         absl::StrFormat("is no plan of a sweep (%s); run `weir sweep` again", error.what()));
   }
+  uint64_t points = 1;
+  for (const Factor& f : factors_) points *= f.values.size();
+  const auto beyond = [this](const PlannedRun& r) { return r.point >= points_; };
+  if (points != points_ || std::ranges::any_of(runs_, beyond)) {
+    return absl::InvalidArgumentError(
+        "does not fit together: points, factors and runs differ; run `weir sweep` again");
+  }
   return absl::OkStatus();
 }
 
-std::vector<std::string> SweepFolders::ValuesAt(uint32_t point) const {
-  std::vector<std::string> values(keys_.size());
-  for (size_t i = keys_.size(); i-- > 0;) {
-    const auto count = static_cast<uint32_t>(values_[i].size());
-    values[i] = values_[i][point % count];
-    point /= count;
-  }
-  return values;
+std::vector<std::string> SweepFolders::keys() const {
+  std::vector<std::string> keys;
+  for (const Factor& f : factors_) keys.push_back(f.key);
+  return keys;
 }
 
 absl::Status SweepFolders::ForEachRun(const OnRun& on_run) const {
@@ -152,14 +154,12 @@ absl::StatusOr<std::vector<AbResult>> SweepFolders::Compare() const {
 
 Json SweepFolders::HeadJson(const std::vector<AbResult>& comparisons) const {
   Json factors = Json::array();
-  for (size_t i = 0; i < keys_.size(); ++i) {
-    factors.push_back({{"key", keys_[i]}, {"values", values_[i]}});
-  }
+  for (const Factor& f : factors_) factors.push_back({{"key", f.key}, {"values", f.values}});
   Json points = Json::array();
   for (uint32_t p = 0; p < points_; ++p) {
     Json values = Json::object();
     const std::vector<std::string> here = ValuesAt(p);
-    for (size_t i = 0; i < keys_.size(); ++i) values[keys_[i]] = here[i];
+    for (size_t i = 0; i < here.size(); ++i) values[factors_[i].key] = here[i];
     points.push_back({{"values", values}, {"ab", ToJson(comparisons[p])}});
   }
   return {{"schema", "weir.sweep/1"},

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "testbed/experiment/ab.h"
 #include "testbed/experiment/result.h"
+#include "testbed/sweep/sweep.h"
 
 namespace weir {
 
@@ -25,10 +26,12 @@ class SweepFolders {
   static absl::StatusOr<SweepFolders> Open(const std::vector<std::string>& folders);
 
   const std::string& name() const { return name_; }
-  const std::vector<std::string>& keys() const { return keys_; }  // of the factors
+  const std::vector<Factor>& factors() const { return factors_; }  // values as people write them
   uint32_t points() const { return points_; }
-  // Of a point: values as people write them, in the order of keys().
-  std::vector<std::string> ValuesAt(uint32_t point) const;
+  std::vector<std::string> keys() const;
+  std::vector<std::string> ValuesAt(uint32_t point) const {
+    return weir::ValuesAt(factors_, point);
+  }
   const std::vector<PlannedRun>& runs() const { return runs_; }
   // Runs that no folder has.
   size_t missing() const { return missing_; }
@@ -51,8 +54,7 @@ class SweepFolders {
   std::string version_;
   std::string revision_;
   std::string name_;
-  std::vector<std::string> keys_;
-  std::vector<std::vector<std::string>> values_;  // by key
+  std::vector<Factor> factors_;
   uint32_t points_ = 0;
   std::vector<PlannedRun> runs_;
   std::vector<std::string> paths_;  // by run; empty: missing

@@ -53,6 +53,26 @@ void Collect(const toml::table& table, const std::string& prefix, std::vector<Fo
 
 }  // namespace
 
+std::vector<std::string> ValuesAt(const std::vector<Factor>& factors, uint32_t point) {
+  std::vector<std::string> values(factors.size());
+  for (size_t i = factors.size(); i-- > 0;) {
+    const auto count = static_cast<uint32_t>(factors[i].values.size());
+    values[i] = factors[i].values[point % count];
+    point /= count;
+  }
+  return values;
+}
+
+std::string PointText(const std::vector<Factor>& factors, uint32_t point) {
+  if (factors.empty()) return "the only point";
+  const std::vector<std::string> values = ValuesAt(factors, point);
+  std::string out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    out += absl::StrFormat("%s%s = %s", i == 0 ? "" : ", ", factors[i].key, values[i]);
+  }
+  return out;
+}
+
 absl::Status Sweep::ReadFactors(const toml::table& table,
                                 const std::vector<std::string>& overrides) {
   std::vector<Found> found;
@@ -109,26 +129,6 @@ absl::StatusOr<Sweep> Sweep::Load(const std::string& path,
   return sweep;
 }
 
-std::vector<std::string> Sweep::ValuesAt(uint32_t point) const {
-  std::vector<std::string> values(factors_.size());
-  for (size_t i = factors_.size(); i-- > 0;) {
-    const auto count = static_cast<uint32_t>(factors_[i].values.size());
-    values[i] = factors_[i].values[point % count];
-    point /= count;
-  }
-  return values;
-}
-
-std::string Sweep::PointText(uint32_t point) const {
-  if (factors_.empty()) return "the only point";
-  const std::vector<std::string> values = ValuesAt(point);
-  std::string out;
-  for (size_t i = 0; i < values.size(); ++i) {
-    out += absl::StrFormat("%s%s = %s", i == 0 ? "" : ", ", factors_[i].key, values[i]);
-  }
-  return out;
-}
-
 absl::StatusOr<Experiment> Sweep::ExperimentAt(uint32_t point) const {
   toml::table table = base_;
   const std::vector<std::string> values = ValuesAt(point);
@@ -144,7 +144,7 @@ absl::Status Sweep::PlanRuns() {
     const absl::StatusOr<Experiment> experiment = ExperimentAt(point);
     if (!experiment.ok()) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "%s (at %s)", std::string(experiment.status().message()), PointText(point)));
+          "%s (at %s)", std::string(experiment.status().message()), PointText(factors_, point)));
     }
     name_ = experiment->name;
     home_ = experiment->home;

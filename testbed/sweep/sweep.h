@@ -17,6 +17,10 @@ struct Factor {
   std::string key{};                  // as --set takes it
   std::vector<std::string> values{};  // TOML text
 };
+// Points count through the factors' values, the last factor's first. One value a factor.
+std::vector<std::string> ValuesAt(const std::vector<Factor>& factors, uint32_t point);
+// "traffic.size = 1MB, fabric.spines = 4"; "the only point" without factors.
+std::string PointText(const std::vector<Factor>& factors, uint32_t point);
 
 struct SweepRun {
   std::string id{};  // 36 characters, the same wherever it runs
@@ -41,9 +45,9 @@ class Sweep {
   uint32_t points() const { return points_; }
   HomeKind home() const { return home_; }
   // Of a point: a value for each factor. The first factor changes slowest.
-  std::vector<std::string> ValuesAt(uint32_t point) const;
-  // "traffic.size = "1MB", fabric.spines = 4"; "the only point" without factors.
-  std::string PointText(uint32_t point) const;
+  std::vector<std::string> ValuesAt(uint32_t point) const {
+    return weir::ValuesAt(factors_, point);
+  }
   absl::StatusOr<Experiment> ExperimentAt(uint32_t point) const;
 
  private:

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -57,7 +58,7 @@ TEST(SweepTest, FactorsAreCrossedInTheOrderOfTheFile) {
   ASSERT_TRUE(sweep.ok()) << sweep.status().message();
   EXPECT_EQ(sweep->points(), 6u);
   EXPECT_EQ(sweep->runs().size(), 6u * 5 * 2);
-  EXPECT_EQ(sweep->PointText(1),
+  EXPECT_EQ(PointText(sweep->factors(), 1),
             "traffic.size = '32kB', fabric.spines = 2, arms.0.cc_params.gamma = 0.5");
   EXPECT_THAT(sweep->ValuesAt(5), ElementsAre("'64kB'", "4", "0.5"));
   EXPECT_EQ(sweep->ExperimentAt(5)->traffic.size, Bytes(64'000));
@@ -113,6 +114,30 @@ TEST(SweepTest, AnIdKnowsTheContentOfTheFilesThatItsExperimentNames) {
   ASSERT_TRUE(before.ok()) << before.status().message();
   folder.Write("x.cm", matrix + "2000\n");
   EXPECT_NE(Sweep::Load(file, {})->runs()[0].id, before->runs()[0].id);
+}
+
+TEST(SweepTest, AnIdKnowsTheFilesBehindAPatternAndInAFolder) {
+  for (const std::string name : {"r*.json", "."}) {
+    const TempFolder folder;
+    const TempFolder traces;
+    const std::string text =
+        "[fabric]\nleaves = 2\nhosts_per_leaf = 4\nspines = 4\n[traffic]\n"
+        "type = \"import\"\nfile = \"" +
+        (traces / name) + "\"\n[[arms]]\ncc = \"nscc\"\nlb = \"reps\"\n";
+    const std::string file = folder.Write("s.toml", text);
+    const auto trace = [](int elements) {
+      return absl::StrFormat(
+          "[{\"comms\": \"all_reduce\", \"dtype\": \"float\", "
+          "\"in_msg_size\": %d}]",
+          elements);
+    };
+    traces.Write("r0.json", trace(10));
+    traces.Write("r1.json", trace(10));
+    const absl::StatusOr<Sweep> before = Sweep::Load(file, {});
+    ASSERT_TRUE(before.ok()) << before.status().message();
+    traces.Write("r1.json", trace(1000));
+    EXPECT_NE(Sweep::Load(file, {})->runs()[0].id, before->runs()[0].id) << name;
+  }
 }
 
 TEST(SweepTest, RefusalsNameTheFactor) {
@@ -179,6 +204,11 @@ TEST(SweepTest, ADamagedRunIsNamedWithWhatToDo) {
   EXPECT_EQ(merge.exit_code, 2);
   EXPECT_THAT(merge.text, HasSubstr(victim.string()));
   EXPECT_THAT(merge.text, HasSubstr("remove it and run the sweep again"));
+  nlohmann::json plan = nlohmann::json::parse(Content(out + "/plan.json"));
+  plan["points"] = 3;
+  std::ofstream(out + "/plan.json") << plan.dump();
+  EXPECT_THAT(Weir("merge " + out + " --out " + (folder / "m.json")).text,
+              HasSubstr("does not fit together"));
   std::ofstream(out + "/plan.json") << "{";
   EXPECT_THAT(Weir("merge " + out + " --out " + (folder / "m.json")).text,
               HasSubstr("is no plan of a sweep"));

@@ -58,22 +58,6 @@ absl::Status AddFile(const std::string& path, size_t& total, std::vector<NamedTe
   return absl::OkStatus();
 }
 
-std::vector<std::string> PathsOf(const std::string& path) {
-  std::vector<std::string> paths;
-  if (std::filesystem::is_directory(path)) {
-    for (const auto& entry : std::filesystem::directory_iterator(path)) {
-      if (entry.is_regular_file()) paths.push_back(entry.path().string());
-    }
-    return paths;
-  }
-  glob_t found{};
-  if (glob(path.c_str(), 0, nullptr, &found) == 0) {
-    for (size_t i = 0; i < found.gl_pathc; ++i) paths.emplace_back(found.gl_pathv[i]);
-  }
-  globfree(&found);
-  return paths;
-}
-
 // "rank10.json" comes after "rank2.json".
 bool InNaturalOrder(const std::string& a, const std::string& b) {
   size_t i = 0;
@@ -104,8 +88,24 @@ bool InNaturalOrder(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+std::vector<std::string> FilesBehind(const std::string& path) {
+  std::vector<std::string> paths;
+  if (std::filesystem::is_directory(path)) {
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      if (entry.is_regular_file()) paths.push_back(entry.path().string());
+    }
+    return paths;
+  }
+  glob_t found{};
+  if (glob(path.c_str(), 0, nullptr, &found) == 0) {
+    for (size_t i = 0; i < found.gl_pathc; ++i) paths.emplace_back(found.gl_pathv[i]);
+  }
+  globfree(&found);
+  return paths;
+}
+
 absl::StatusOr<std::vector<NamedText>> ReadFileSet(const std::string& path) {
-  const std::vector<std::string> paths = PathsOf(path);
+  const std::vector<std::string> paths = FilesBehind(path);
   if (paths.empty()) {
     return absl::NotFoundError(path + ": no such file, folder or pattern; check the path");
   }

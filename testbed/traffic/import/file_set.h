@@ -14,6 +14,9 @@ struct NamedText {
   std::string text;  // decompressed
 };
 
+// The files themselves: of a folder, or matching a pattern; none if there are none.
+std::vector<std::string> FilesBehind(const std::string& path);
+
 // In order of the numbers in their names, then of the names. Refuses more than 1 GiB in all.
 absl::StatusOr<std::vector<NamedText>> ReadFileSet(const std::string& path);
 
