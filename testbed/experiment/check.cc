@@ -46,7 +46,7 @@ size_t HostsThatTalk(const Traffic& traffic) {
 
 }  // namespace
 
-absl::Status CheckExperiment(const Experiment& e) {
+absl::Status CheckExperiment(Experiment& e) {
   const uint32_t hosts = e.fabric.topology.hosts;
   const auto fail = [&e](const std::string& message) {
     return absl::InvalidArgumentError(e.source + ": " + message);
@@ -75,6 +75,7 @@ absl::Status CheckExperiment(const Experiment& e) {
   }
   const absl::StatusOr<Traffic> traffic = MakeTraffic(e, e.seeds.front());
   if (!traffic.ok()) return fail(std::string(traffic.status().message()));
+  e.traffic.name = traffic->name;
   const size_t talkers = HostsThatTalk(*traffic);
   if (e.home == HomeKind::kLoopback && talkers > kLoopbackHostsMax) {
     return fail(

@@ -58,7 +58,8 @@ struct TrafficSpec {
   uint32_t receiver = 0;  // of kIncast
   Duration jitter{};      // of kIncast: senders begin within this, by the seed
   uint32_t ranks = 0;     // of kRingAllReduce; 0: all hosts
-  std::vector<JobSpec> jobs;
+  std::vector<JobSpec> jobs{};
+  std::string name{};  // for people; CheckExperiment fills it in
 };
 
 struct TransportSpec {
@@ -123,8 +124,9 @@ absl::StatusOr<Experiment> LoadExperiment(const std::string& path,
                                           const std::vector<std::string>& overrides);
 
 // Refuses what cannot work: an algorithm whose signals the fabric does not give, traffic for more
-// hosts than there are, a home that is not built in. ParseExperiment has called it.
-absl::Status CheckExperiment(const Experiment& experiment);
+// hosts than there are, a home that is not built in; and names the traffic. ParseExperiment has
+// called it.
+absl::Status CheckExperiment(Experiment& experiment);
 
 // The signals that the fabric of an experiment supplies.
 Signals SignalsOf(const FabricSpec& fabric);

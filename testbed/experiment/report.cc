@@ -177,7 +177,7 @@ std::string EffectiveConfig(const Experiment& e) {
                          DepthText(f.mark_min), DepthText(f.mark_max), f.marking ? "" : " (off)",
                          LastHopText(f.mark_last_hop));
   out += absl::StrFormat("home        %s\n", HomeText(e));
-  out += absl::StrFormat("traffic     %s\n", TrafficText(e));
+  out += absl::StrFormat("traffic     %s\n", e.traffic.name);
   for (const JobSpec& job : e.traffic.jobs) out += UnusedText(job);
   out += absl::StrFormat("transport   payload %d B, IP%s, %d faults scheduled\n",
                          e.transport.payload, e.transport.v6 ? "v6" : "v4", e.faults.size());

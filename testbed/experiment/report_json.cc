@@ -208,7 +208,7 @@ nlohmann::json ToJson(const Experiment& e) {
           {"mark_last_hop", LastHopText(f.mark_last_hop)},
           {"trimming", f.switches.trimming},
           {"pfc", f.switches.pfc},
-          {"traffic", TrafficText(e)},
+          {"traffic", e.traffic.name},
           {"payload_bytes", e.transport.payload},
           {"ip", e.transport.v6 ? "v6" : "v4"},
           {"faults", e.faults.size()},

@@ -20,10 +20,6 @@ const char* LastHopText(FabricSpec::LastHop last_hop) {
   return "?";
 }
 
-std::string TrafficText(const Experiment& e) {
-  return MakeTraffic(e, e.seeds.front())->name;
-}
-
 const char* Name(HomeKind home) { return home == HomeKind::kLoopback ? "loopback" : "virtual"; }
 
 std::string HomeText(const Experiment& e) {

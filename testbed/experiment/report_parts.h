@@ -9,7 +9,6 @@ namespace weir {
 
 std::string DepthText(const Depth& depth);
 const char* LastHopText(FabricSpec::LastHop last_hop);
-std::string TrafficText(const Experiment& experiment);
 const char* Name(HomeKind home);
 // "loopback, in real time; time scale 0.01".
 std::string HomeText(const Experiment& experiment);

@@ -23,7 +23,9 @@ RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
       traffic_(*MakeTraffic(experiment, seed)),
       loads_(std::max(traffic_.hosts, experiment.fabric.topology.hosts)) {
   urgent_.urgent = true;
-  MeasureRoundTrips();
+  const Routes routes(experiment_.fabric.topology);
+  rules_ = MatchRules(arm_, traffic_, routes);
+  MeasureRoundTrips(routes);
   switches_ = Switches();
   for (const TrafficConnection& c : traffic_.connections) {
     ++loads_[c.from].connections;
@@ -36,10 +38,8 @@ RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
   }
 }
 
-void RunPlan::MeasureRoundTrips() {
+void RunPlan::MeasureRoundTrips(const Routes& routes) {
   const Topology& topology = experiment_.fabric.topology;
-  const Routes routes(topology);
-  rules_ = MatchRules(arm_, traffic_, routes);
   host_rate_ = Rate::Max();
   for (const LinkShape& link : topology.links) {
     if (link.from < topology.hosts) host_rate_ = std::min(host_rate_, link.rate);

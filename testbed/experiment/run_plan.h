@@ -51,7 +51,7 @@ class RunPlan {
     uint32_t transfers = 0;
   };
 
-  void MeasureRoundTrips();
+  void MeasureRoundTrips(const Routes& routes);
   SwitchConfig Switches() const;
   static uint32_t PagesFor(uint64_t connections);
   IdealInput Ideal() const;

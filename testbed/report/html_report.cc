@@ -116,7 +116,7 @@ std::string Question(const Experiment& e) {
                             Escaped(e.arms[i].name), b.cc->name, b.lb->name);
   }
   return absl::StrFormat("<p>%s carry the same traffic, %s, on %s; %d %s; %s.</p>\n", arms,
-                         Escaped(TrafficText(e)), Escaped(e.fabric.topology.name), e.seeds.size(),
+                         Escaped(e.traffic.name), Escaped(e.fabric.topology.name), e.seeds.size(),
                          e.seeds.size() == 1 ? "seed" : "seeds", Escaped(HomeText(e)));
 }
 

@@ -49,7 +49,7 @@ Experiment GoldenExperiment() {
                                  .start = Micros(10)});
     traffic.connections.push_back({.from = sender, .to = 15});
   }
-  e.traffic = {.kind = TrafficKind::kMatrix, .matrix = traffic, .jobs = {}};
+  e.traffic = {.kind = TrafficKind::kMatrix, .matrix = traffic};
   e.faults = {{.kind = FaultKind::kImpairment,
                .target = LinkBetween(e.fabric.topology, 16, 20),
                .at = Micros(5),

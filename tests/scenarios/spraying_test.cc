@@ -23,7 +23,7 @@ double Makespan(const Case& c, int seeds = 2) {
   Experiment e;
   e.fabric.topology = LeafSpine(c.shape);
   e.fabric.switches.trimming = true;
-  e.traffic = {.kind = TrafficKind::kPermutation, .size = Bytes(2'000'000), .jobs = {}};
+  e.traffic = {.kind = TrafficKind::kPermutation, .size = Bytes(2'000'000)};
   e.faults = c.faults;
   e.time_limit = Millis(50);
   Arm arm;
