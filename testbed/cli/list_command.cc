@@ -9,6 +9,7 @@
 #include "lb_policies/registry.h"
 #include "testbed/cli/commands.h"
 #include "testbed/experiment/report_text.h"
+#include "testbed/traffic/import/import.h"
 
 namespace weir {
 namespace {
@@ -23,6 +24,15 @@ constexpr Named kTraffic[] = {
     {"incast", "`senders` hosts send `size` to one receiver"},
     {"all_to_all", "every host sends `size` to every other at once"},
     {"ring_all_reduce", "2 (n - 1) dependent steps of size / n around a ring"},
+    {"collective", "all_reduce, alltoall and the others, by NCCL's algorithms"},
+    {"ddp", "data parallel: buckets of gradients behind the backward pass"},
+    {"fsdp", "fully sharded data parallel, ZeRO-1 to 3, with replicas"},
+    {"transformer", "pipeline, tensor, expert and data parallel ranks"},
+    {"dlrm", "a recommendation model: uneven all-to-alls and a dense part"},
+    {"checkpoint", "many ranks write to, or read from, a few servers"},
+    {"kv_transfer", "key-value caches from prefill to decode ranks, by a request trace"},
+    {"decode", "small all-reduces, two a layer and token"},
+    {"import", "`file`, a workload of another tool; formats below"},
     {"FILE.cm", "a connection matrix of htsim's kind, with triggers"},
 };
 constexpr Named kTopologies[] = {
@@ -77,7 +87,12 @@ void AddListCommand(CLI::App& app, int& exit_code) {
     const bool all = what->empty();
     if (all || *what == "cc") PrintCc();
     if (all || *what == "lb") PrintLb();
-    if (all || *what == "traffic") PrintNamed("traffic: what can be sent", kTraffic);
+    if (all || *what == "traffic") {
+      PrintNamed("traffic: what can be sent", kTraffic);
+      std::vector<TextRow> formats;
+      for (const WorkloadFormat& f : WorkloadFormats()) formats.push_back({"", f.name, f.about});
+      PrintRows("formats of traffic that can be imported", formats);
+    }
     if (all || *what == "topology") PrintNamed("topology: what it can be sent over", kTopologies);
     exit_code = kExitOk;
   });

@@ -52,11 +52,10 @@ void Read(TableReader& r, CollectiveJob& out) {
   ReadSizes(r, "size", out.sizes);
   r.Integer("iterations", 1, 1'000'000, out.iterations);
   r.Integer("warmup", 0, 1'000'000, out.warmup);
-  r.Integer("root", 0, kRanksMax, out.root);
+  if (HasRoot(out.kind)) r.Integer("root", 0, kRanksMax, out.root);
   if (out.kind == CollectiveKind::kAllToAll) {
     r.Number("dirichlet", 0, 1e6, out.dirichlet);
-    if (const toml::array* shares = r.Array("shares");
-        shares != nullptr && !shares->empty()) {
+    if (const toml::array* shares = r.Array("shares"); shares != nullptr && !shares->empty()) {
       double sum = 0;
       for (const toml::node& node : *shares) {
         const double share = node.value_or(-1.0);
@@ -241,7 +240,7 @@ void ReadProtocol(TableReader& r, JobOptions& out) {
 
 void ReadCarry(TableReader& r, CarryOptions& out) {
   r.Integer("qps", 1, 128, out.qps);
-  r.Bool("split", out.split);
+  if (out.qps > 1) r.Bool("split", out.split);
   int admission = 0;
   r.Choice("admission", {"none", "cts", "segments"}, admission);
   out.cts = admission == 1;
@@ -310,8 +309,13 @@ void ReadJob(TableReader& r, size_t type, JobSpec& out) {
   out.options.algorithm = static_cast<CollectiveAlgorithm>(algorithm);
   r.Integer("ranks_per_node", 1, 1024, out.options.ranks_per_node);
   r.Integer("nics", 1, 64, out.options.nics);
-  r.Integer("channels", 1, 64, out.options.channels);
-  r.Integer("concurrent_peers", 1, kRanksMax, out.options.concurrent_peers);
+  // One collective either has channels or goes through its peers; the others may have both kinds.
+  const auto* one = std::get_if<CollectiveJob>(&out.what);
+  const bool all_to_all = one != nullptr && one->kind == CollectiveKind::kAllToAll;
+  if (!all_to_all) r.Integer("channels", 1, 64, out.options.channels);
+  if (one == nullptr || all_to_all) {
+    r.Integer("concurrent_peers", 1, kRanksMax, out.options.concurrent_peers);
+  }
   ReadProtocol(r, out.options);
   ReadCarry(r, out.options.carry);
   ReadTiming(r, out.options.timing);

@@ -2,6 +2,7 @@
 // reads its output reads ours.
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/measure_operations.h"
+#include "testbed/traffic/collectives/collective.h"
 
 namespace weir {
 namespace {
@@ -18,7 +19,11 @@ const char* ReductionOf(const std::string& name) {
   return name == "all_reduce" || name == "reduce_scatter" || name == "reduce" ? "sum" : "none";
 }
 int RootOf(const std::string& name) {
-  return name == "broadcast" || name == "reduce" || name == "gather" || name == "scatter" ? 0 : -1;
+  for (int i = 0; i < kCollectiveKinds; ++i) {
+    const auto kind = static_cast<CollectiveKind>(i);
+    if (name == Name(kind)) return HasRoot(kind) ? 0 : -1;
+  }
+  return -1;
 }
 
 }  // namespace

@@ -74,6 +74,9 @@ double RingSeconds(const CollectiveShape& s, double hops, double alpha, Rate nic
 }  // namespace
 
 const char* Name(CollectiveKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+bool HasRoot(CollectiveKind kind) {
+  return IsOneOf(kind, {Kind::kBroadcast, Kind::kReduce, Kind::kGather, Kind::kScatter});
+}
 const char* Name(CollectiveAlgorithm algorithm) {
   return kAlgorithms[static_cast<size_t>(algorithm)];
 }
@@ -264,7 +267,8 @@ Duration IdealCollective(const CollectiveShape& shape, Duration latency, Rate ni
     }
     case Algorithm::kShifted:
     case Algorithm::kPxn:
-      seconds = std::ceil((n - 1) / s.concurrent_peers) * alpha + SecondsAt(static_cast<double>(BusiestBytes(s).count()), nic);
+      seconds = std::ceil((n - 1) / s.concurrent_peers) * alpha +
+                SecondsAt(static_cast<double>(BusiestBytes(s).count()), nic);
       break;
     case Algorithm::kDirect:
       seconds =

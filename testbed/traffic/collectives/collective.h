@@ -24,6 +24,7 @@ enum class CollectiveKind : uint8_t {
 };
 inline constexpr int kCollectiveKinds = 9;
 const char* Name(CollectiveKind kind);  // "all_reduce", "alltoall", as nccl-tests
+bool HasRoot(CollectiveKind kind);
 
 enum class CollectiveAlgorithm : uint8_t {
   kAuto,             // all-to-all: shifted; rooted: binomial or direct; else NCCL's choice by size

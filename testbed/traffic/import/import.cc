@@ -12,7 +12,25 @@ struct Importer {
   const char* name;
   bool (*looks_like)(const NamedText& file);
   absl::StatusOr<Workload> (*read)(const std::vector<NamedText>&, const ImportOptions&);
+  bool takes_ranks = true;    // of the options
+  bool takes_passes = false;  // micro_batches and tick
 };
+
+// An option that changes nothing is refused.
+absl::Status CheckOptions(const Importer& importer, const std::string& path,
+                          const ImportOptions& options) {
+  const ImportOptions none;
+  if (!importer.takes_ranks && options.ranks != none.ranks) {
+    return BadFile(path, absl::StrFormat("ranks has no effect on %s, whose files say it; drop it",
+                                         importer.name));
+  }
+  if (!importer.takes_passes &&
+      (options.micro_batches != none.micro_batches || options.tick != none.tick)) {
+    return BadFile(path, absl::StrFormat("micro_batches and tick have no effect on %s; drop them",
+                                         importer.name));
+  }
+  return absl::OkStatus();
+}
 
 constexpr size_t kHead = 4096;
 
@@ -25,7 +43,7 @@ bool EndsIn(const NamedText& file, const std::string& end) {
 bool IsObject(const NamedText& file) { return Has(HeadOf(file).substr(0, 64), "{"); }
 
 const Importer kImporters[] = {
-    {"chakra", [](const NamedText& f) { return EndsIn(f, ".et"); }, ImportChakra},
+    {"chakra", [](const NamedText& f) { return EndsIn(f, ".et"); }, ImportChakra, false},
     {"kineto", [](const NamedText& f) { return IsObject(f) && Has(f.text, "\"traceEvents\""); },
      ImportKineto},
     {"pytorch_et", [](const NamedText& f) { return IsObject(f) && Has(HeadOf(f), "\"schema\""); },
@@ -36,13 +54,13 @@ const Importer kImporters[] = {
               HeadOf(f)[HeadOf(f).find_first_not_of(" \n\t")] == '[' && Has(HeadOf(f), "\"comms\"");
      },
      ImportParam},
-    {"goal", [](const NamedText& f) { return Has(HeadOf(f), "num_ranks"); }, ImportGoal},
+    {"goal", [](const NamedText& f) { return Has(HeadOf(f), "num_ranks"); }, ImportGoal, false},
     {"aicb", [](const NamedText& f) { return Has(HeadOf(f), "comm_type,"); }, ImportAicb},
     {"simai",
      [](const NamedText& f) {
        return Has(HeadOf(f), "model_parallel_NPU_group") || HeadOf(f).rfind("MICRO", 0) == 0;
      },
-     ImportSimai},
+     ImportSimai, true, true},
 };
 
 }  // namespace
@@ -66,6 +84,7 @@ absl::StatusOr<Workload> ImportWorkload(const std::string& path, const std::stri
   if (!files.ok()) return files.status();
   for (const Importer& importer : kImporters) {
     if (format == "auto" ? !importer.looks_like(files->front()) : format != importer.name) continue;
+    if (absl::Status bad = CheckOptions(importer, path, options); !bad.ok()) return bad;
     try {
       absl::StatusOr<Workload> workload = importer.read(*files, options);
       if (!workload.ok()) return workload;
