@@ -141,6 +141,26 @@ TEST(Jobs, ClearToSendHoldsASenderUntilItsReceiverHasCome) {
   EXPECT_GE(first_start_after_arrival("admission = \"cts\"\n"), Duration(0));
 }
 
+// Small clearances that queue behind data come later than those with a class of their own.
+TEST(Jobs, ClearToSendOvertakesDataInTheControlClass) {
+  const auto mean_of_clearances = [](const std::string& cts_class) {
+    const RunResult r = RunTraffic(
+        "[traffic]\ntype = \"collective\"\ncollective = \"alltoall\"\nranks = 16\n"
+        "size = \"4MiB\"\nadmission = \"cts\"\nwindow = 1\ncts_class = \"" +
+        cts_class + "\"\n");
+    Duration sum{};
+    int64_t count = 0;
+    for (const TransferResult& t : r.transfers) {
+      if (t.size != Bytes(64)) continue;
+      sum += t.received - t.start;
+      ++count;
+    }
+    EXPECT_GT(count, 0);
+    return sum / std::max<int64_t>(1, count);
+  };
+  EXPECT_LT(mean_of_clearances("control") * 2, mean_of_clearances("data"));
+}
+
 TEST(Jobs, SegmentsLimitWhatAQueuePairHasUnacknowledged) {
   const RunResult r = RunTraffic(
       "[traffic]\ntype = \"collective\"\ncollective = \"gather\"\nranks = 2\nsize = \"2MiB\"\n"
@@ -263,6 +283,10 @@ TEST(Jobs, ErrorsNameTheKeyAndTheRemedy) {
               HasSubstr("needs a power of two ranks, not 12"));
   EXPECT_THAT(WhyNot("[traffic]\ntype = \"collective\"\nsize = \"-1MB\"\n"), HasSubstr("size"));
   EXPECT_THAT(WhyNot("[traffic]\ntype = \"colective\"\n"), HasSubstr("collective"));
+  EXPECT_THAT(WhyNot("[traffic]\ntype = \"collective\"\nroot = 1\n"), HasSubstr("root"));
+  EXPECT_THAT(WhyNot("[traffic]\ntype = \"collective\"\nsplit = true\n"), HasSubstr("split"));
+  EXPECT_THAT(WhyNot("[traffic]\ntype = \"collective\"\nconcurrent_peers = 2\n"),
+              HasSubstr("concurrent_peers"));
   EXPECT_THAT(WhyNot("[traffic]\ntype = \"import\"\n"), HasSubstr("file: is missing"));
   EXPECT_THAT(WhyNot("[[jobs]]\nsize = \"1MB\"\n"), HasSubstr("type: is missing"));
   EXPECT_THAT(WhyNot("[traffic]\ntype = \"fsdp\"\nranks = 6\nreplicas = 4\n"),
