@@ -23,7 +23,8 @@ NetworkFacts FactsOf(const Experiment& e, const Routes& routes) {
   for (uint32_t host = 0; host < topology.hosts; ++host) {
     wire = std::min(wire, HostRate(topology, host));
   }
-  // The nearest host is among the first ones; not the next one, where NICs are in planes of their own.
+  // The nearest host is among the first ones; not the next one, where NICs are in planes of their
+  // own.
   for (uint32_t other = 1; other < std::min(topology.hosts, kNearHosts); ++other) {
     const Duration there_and_back = BaseRtt(topology, routes, 0, other, packet, kSmall);
     if (there_and_back == Duration::Max()) continue;

@@ -50,23 +50,18 @@ uint32_t WorkloadWriter::Call(uint32_t rank, uint32_t call, uint32_t stream) {
   return Append(stream,
                 {.kind = WorkOp::Kind::kCollective, .rank = rank, .call = call, .after = {}});
 }
+uint32_t WorkloadWriter::Message(WorkOp::Kind kind, uint32_t rank, uint32_t peer, Bytes size,
+                                 uint32_t tag, uint32_t stream) {
+  return Append(stream,
+                {.kind = kind, .rank = rank, .peer = peer, .tag = tag, .size = size, .after = {}});
+}
 uint32_t WorkloadWriter::Send(uint32_t rank, uint32_t peer, Bytes size, uint32_t tag,
                               uint32_t stream) {
-  return Append(stream, {.kind = WorkOp::Kind::kSend,
-                         .rank = rank,
-                         .peer = peer,
-                         .tag = tag,
-                         .size = size,
-                         .after = {}});
+  return Message(WorkOp::Kind::kSend, rank, peer, size, tag, stream);
 }
 uint32_t WorkloadWriter::Recv(uint32_t rank, uint32_t peer, Bytes size, uint32_t tag,
                               uint32_t stream) {
-  return Append(stream, {.kind = WorkOp::Kind::kRecv,
-                         .rank = rank,
-                         .peer = peer,
-                         .tag = tag,
-                         .size = size,
-                         .after = {}});
+  return Message(WorkOp::Kind::kRecv, rank, peer, size, tag, stream);
 }
 
 uint32_t WorkloadWriter::Transfer(uint32_t rank, uint32_t stream, uint32_t from, uint32_t to,

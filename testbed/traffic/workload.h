@@ -101,6 +101,8 @@ class WorkloadWriter {
 
   Stream& At(uint32_t rank, uint32_t stream) { return streams_[rank * kStreams + stream]; }
   uint32_t Append(uint32_t stream, WorkOp op);
+  uint32_t Message(WorkOp::Kind kind, uint32_t rank, uint32_t peer, Bytes size, uint32_t tag,
+                   uint32_t stream);
 
   Workload workload_;
   std::vector<Stream> streams_;
