@@ -9,6 +9,7 @@ namespace weir {
 
 void Endpoint::HandleRx(Time now, std::span<const Frame> frames) {
   now_ = now;
+  shared_.full_bursts = frames.size() == kBurst ? shared_.full_bursts + 1 : 0;
   if (frames.empty()) return;
   NoteStall(now, frames.front().rx_time - frames.front().rx_gap);
   for (const Frame& frame : frames) {
@@ -209,7 +210,7 @@ void Endpoint::HandleControl(Time now, const Frame& frame, const FrameInfo& info
       QueueControl(*c, kSendCredit);  // what was granted before may have been lost
       break;
     case PacketType::kProbe:
-      c->receiver.HandleProbe(ArrivalOf(frame), h.value);
+      c->receiver.HandleProbe(frame.rx_time, h.value);
       break;
     case PacketType::kPathProbe:
       shared_.counters.marks_received += info.marked ? 1 : 0;

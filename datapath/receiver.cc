@@ -178,13 +178,13 @@ void Receiver::NoteForAck(Time now, std::optional<Time> arrived, const DataHeade
   }
 }
 
-void Receiver::HandleProbe(std::optional<Time> arrived, uint32_t number) {
+void Receiver::HandleProbe(Time arrived, uint32_t number) {
   ack_due_ = true;
   NoteRepeat();
   echo_valid_ = false;
-  probe_echo_ = arrived.has_value();
+  probe_echo_ = true;
   echo_ = Psn(number);
-  echo_arrived_ = arrived.value_or(Time(0));
+  echo_arrived_ = arrived;
   if (pending_) return;
   StartWords(Psn((highest_ - 1).value() & ~63u), 0);  // what is most recent
 }

@@ -35,7 +35,8 @@ class Receiver {
   // end. Without `arrived` it is acknowledged, and not echoed.
   Cause HandleData(Time now, std::optional<Time> arrived, const DataHeader& h,
                    const FrameInfo& info, std::span<const std::byte> payload);
-  void HandleProbe(std::optional<Time> arrived, uint32_t number);
+  // Echoed always: it asks what has arrived, not when.
+  void HandleProbe(Time arrived, uint32_t number);
 
   // An acknowledgement is due.
   bool ack_due() const { return ack_due_; }

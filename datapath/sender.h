@@ -136,7 +136,7 @@ class Sender {
   void AckRecord(Psn psn, TxRecord& record, bool marked, AckWork& work);
   void FinishPiece(const TxRecord& record);
   void MeasureRtt(Time arrived, const AckHeader& ack, AckWork& work);
-  void MeasureProbe(Time arrived, const AckHeader& ack);
+  void HandleProbeEcho(const AckHeader& ack);
   void TellAlgorithm(Time now, const AckHeader& ack, const AckWork& work);
   uint16_t TakeNext();
   uint32_t Demand(Time now);
@@ -144,6 +144,7 @@ class Sender {
   void DetectLosses(Time now, Time seen);
   void DeclareLost(Time now, uint16_t slot, PathEvent event);
   void ReportLoss(Time now, Bytes lost, LossCause cause, bool marked);
+  void HandleSilence(Time now);
   void HandleTimeout(Time now);
   Duration SilenceMax() const;
   void Install(uint64_t lb_seed);
@@ -159,7 +160,6 @@ class Sender {
   uint32_t PieceBytes(const TxMessage& message, uint32_t piece) const;
   Bytes NextSize() const;  // on the wire; 0: nothing to send
   Bytes Backlog() const;   // waiting, on the wire
-  Time RackDeadline() const;
   Time RtoDeadline() const;
   Time ProbeDeadline() const;
 

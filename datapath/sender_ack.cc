@@ -49,7 +49,7 @@ void Sender::HandleAck(Time now, Time arrived, const AckHeader& ack) {
 
 // The echoed packet names one transmission, so the sample is good for retransmissions, too.
 void Sender::MeasureRtt(Time arrived, const AckHeader& ack, AckWork& work) {
-  if ((ack.flags & AckHeader::kProbeEcho) != 0) MeasureProbe(arrived, ack);
+  if ((ack.flags & AckHeader::kProbeEcho) != 0) HandleProbeEcho(ack);
   if ((ack.flags & AckHeader::kEcho) == 0) return;
   const TxRecord* record = window_.Find(ack.echo);
   if (record == nullptr || record->state == TxState::kAcked || record->attempt != ack.attempt) {
@@ -67,10 +67,9 @@ void Sender::MeasureRtt(Time arrived, const AckHeader& ack, AckWork& work) {
 }
 
 // A probe that came back is evidence like a packet sent when the probe was.
-void Sender::MeasureProbe(Time arrived, const AckHeader& ack) {
+void Sender::HandleProbeEcho(const AckHeader& ack) {
   if (!probe_under_way_ || ack.echo.value() != probe_number_) return;
-  const Duration rtt = arrived - probe_sent_ - ack.hold;
-  if (rtt > Duration(0) && static_cast<int32_t>(probe_seq_ - rack_seq_) > 0) {
+  if (static_cast<int32_t>(probe_seq_ - rack_seq_) > 0) {
     rack_seq_ = probe_seq_;
     rack_sent_ = probe_sent_;
     rack_valid_ = rack_by_probe_ = true;

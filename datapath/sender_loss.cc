@@ -103,16 +103,10 @@ void Sender::ReportLoss(Time now, Bytes lost, LossCause cause, bool marked) {
 
 // --- Timers ---
 
-// After a stall the acknowledgements that have waited come first.
-Time Sender::RackDeadline() const {
-  return std::max(rack_deadline_, shared_.stalled_until + reorder_window_);
-}
-
 Time Sender::RtoDeadline() const {
   if (window_.in_flight.empty()) return Time::Never();
   const Time sent = window_.At(window_.in_flight.head).sent;
-  // Time during which the poll loop did not run is not the peer's silence.
-  const Time from = std::max({sent, last_progress_, shared_.stalled_until});
+  const Time from = std::max(sent, last_progress_);
   return from + rtt_.timeout() * (int64_t{1} << std::min(timeouts_in_row_, kBackoffMax));
 }
 
@@ -121,7 +115,7 @@ Time Sender::ProbeDeadline() const {
   if (probe_due_) return Time::Never();
   if (!waits && loss_.keepalive == Duration(0)) return Time::Never();
   if (!waits && unanswered_ == 0) return heard_at_ + loss_.keepalive;
-  const Time from = std::max({last_sent_, shared_.stalled_until, probe_sent_});
+  const Time from = std::max(last_sent_, probe_sent_);
   const Duration interval = kProbeRtts * rtt_.smoothed() + flow_.base_rtt / 2;
   const int shift =
       waits ? std::min(probes_in_row_, kProbeBackoffMax) : std::min(unanswered_, kBackoffMax);
@@ -130,7 +124,7 @@ Time Sender::ProbeDeadline() const {
 
 Time Sender::NextDeadline(Time now) const {
   Time next =
-      std::min({cc_timer_, RackDeadline(), RtoDeadline(), ProbeDeadline(), PathProbeDeadline()});
+      std::min({cc_timer_, rack_deadline_, RtoDeadline(), ProbeDeadline(), PathProbeDeadline()});
   // A credit request that is due waits only to be polled.
   const bool later = limit_ == Limit::kCredit && credit_request_at_ > now;
   return later ? std::min(next, credit_request_at_) : next;
@@ -141,19 +135,24 @@ bool Sender::HandleTimer(Time now) {
     cc_->OnTimer(now);
     RefreshAllowance();
   }
-  if (RackDeadline() <= now) DetectLosses(now, now);
-  if (RtoDeadline() <= now) HandleTimeout(now);
-  if (ProbeDeadline() <= now) {
-    probe_due_ = true;
-    ++probes_in_row_;
-    ++unanswered_;
-  }
+  // What waits in the port is heard before the peer is found silent: after a stall there may be
+  // much of it.
+  if (!shared_.rx_backlog()) HandleSilence(now);
   if (PathProbeDeadline() <= now) PlanPathProbe(now);
   // A peer that says nothing, or one that answers but gets none of the data.
   const bool silent =
       unanswered_ > loss_.retries_max && now - heard_at_ > std::max(SilenceMax(), loss_.patience);
   const bool stuck = timeouts_in_row_ > loss_.retries_max && now - last_progress_ > loss_.patience;
   return !silent && !stuck;
+}
+
+void Sender::HandleSilence(Time now) {
+  if (rack_deadline_ <= now) DetectLosses(now, now);
+  if (RtoDeadline() <= now) HandleTimeout(now);
+  if (ProbeDeadline() > now) return;
+  probe_due_ = true;
+  ++probes_in_row_;
+  ++unanswered_;
 }
 
 Time Sender::PathProbeDeadline() const {

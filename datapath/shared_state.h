@@ -19,7 +19,13 @@ struct SharedState {
   CompletionQueue completions;
   std::vector<Region> regions;  // its size is fixed
   Counters counters;
-  Time stalled_until{};  // the poll loop came late; what arrived before is not to be trusted
+  Time stalled_until{};      // the poll loop came late; times of what arrived before mean nothing
+  uint32_t full_bursts = 0;  // received in a row: more may wait in the port
+
+  // So many full bursts empty any port's ring of what was in it before: a host that is busy for
+  // ever still finds its peers silent.
+  static constexpr uint32_t kBurstsOfARing = 256;
+  bool rx_backlog() const { return full_bursts > 0 && full_bursts < kBurstsOfARing; }
 };
 
 }  // namespace weir

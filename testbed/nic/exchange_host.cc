@@ -181,11 +181,18 @@ Duration ExchangeHost::rtt_min() const {
 
 std::string ExchangeHost::Progress() const {
   const Counters c = counters();
-  return absl::StrFormat(
+  std::string out = absl::StrFormat(
       "%d connections, %d of %d messages received, %d packets sent, %d of them again, %d received, "
       "%d bad frames",
       lanes_.size(), received_, sizes_.size() * options_.bindings.size(), c.data_packets_sent,
       c.retransmitted_packets, c.data_packets_received, c.bad_frames + c.bad_checksums);
+  if (device_ == nullptr) return out;
+  const DeviceCounters d = device_->counters();
+  return out + absl::StrFormat(
+                   "; its device: link %s, %d frames sent, %d dropped, %d received, %d missed, %d "
+                   "errors, %d buffers in use",
+                   device_->link_up() ? "up" : "down", d.tx_packets, d.tx_dropped, d.rx_packets,
+                   d.rx_missed, d.rx_errors, d.buffers_in_use);
 }
 
 }  // namespace weir

@@ -70,5 +70,48 @@ TEST_F(TimeoutTest, WhatWaitedDuringAStallIsHeardBeforeAnythingIsJudged) {
   EXPECT_EQ(counters().host_stalls, 1u);
 }
 
+// Every poll of a slow host comes late, and there is always something to hear. Data and probes are
+// lost for 2 ms: that is silence all the same.
+TEST_F(TimeoutTest, AHostThatIsAlwaysLateTimesOutAtTheSameTimes) {
+  const auto run = [&](Duration gap, std::vector<Time>& times) {
+    log_ = {};
+    Open(Record(log_));
+    ASSERT_TRUE((*pipe_)[0].RegisterRegion(nullptr, 1).ok());
+    pipe_->PollLate(0, gap);
+    pipe_->OnPacket([](const Sight& s) {
+      const bool lost = s.from == 0 &&
+                        (s.info.type == PacketType::kData || s.info.type == PacketType::kProbe) &&
+                        s.at < Time(0) + Millis(2);
+      return Fate{.copies = lost ? 0 : 1};
+    });
+    Write(3);
+    while (pipe_->now() < Time(0) + Millis(10)) {
+      EXPECT_TRUE((*pipe_)[1].PostWrite(pipe_->now(), pipe_->accepted(), {.length = 1}).ok());
+      pipe_->Kick(1);
+      pipe_->RunFor(Micros(5));
+    }
+    EXPECT_EQ(Completed(), 1);
+    for (const auto& t : log_.timeouts) times.push_back(t.now);
+  };
+  std::vector<Time> on_time;
+  std::vector<Time> late;
+  run(Duration(0), on_time);
+  run(Micros(60), late);
+  EXPECT_GT(on_time.size(), 3u);
+  EXPECT_EQ(late, on_time);
+}
+
+// The peer does not know when a probe came, but that it came: what is missing then was lost.
+TEST_F(TimeoutTest, AProbeFindsLossesAtAPeerThatIsAlwaysLate) {
+  Open(Record(log_));
+  pipe_->PollLate(1, Micros(60));
+  OnData([](const Sight& s) { return Fate{.copies = s.nth > 0 && s.nth < 3 ? 0 : 1}; });
+  Write(3);
+  pipe_->RunFor(Millis(1));
+  EXPECT_EQ(Completed(), 1);
+  EXPECT_EQ(counters().timeouts, 0u);
+  EXPECT_EQ(counters().lost_by_time, 2u);
+}
+
 }  // namespace
 }  // namespace weir

@@ -47,6 +47,8 @@ class Pipe {
   void OnPacket(std::function<Fate(const Sight&)> hook) { hook_ = std::move(hook); }
   // The side is not polled until then.
   void Stall(int side, Time until) { sides_[side]->stalled_until = until; }
+  // Each frame came to the side's port up to so long before it was polled.
+  void PollLate(int side, Duration gap) { sides_[side]->rx_gap = gap; }
   // Something was posted: poll at once.
   void Kick(int side) { sides_[side]->wake = now_; }
 
@@ -95,6 +97,7 @@ class Pipe {
     std::multimap<Time, std::vector<std::byte>> arriving;
     Time wake{};
     Time stalled_until{};
+    Duration rx_gap{};
     WireId accepted{};
     std::vector<Completion> completions;
     std::map<PacketType, int> count;
@@ -134,7 +137,8 @@ inline void Pipe::Poll(int side) {
   for (size_t i = 0; i < arrived.size(); ++i) {
     frames[i] = {.data = arrived[i].bytes.data(),
                  .size = static_cast<uint32_t>(arrived[i].bytes.size()),
-                 .rx_time = arrived[i].at};
+                 .rx_time = arrived[i].at,
+                 .rx_gap = s.rx_gap};
   }
   std::array<std::array<std::byte, kFrameHeaderRoom>, kBurst> room;
   const NoAlloc quiet;
