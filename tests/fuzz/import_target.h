@@ -33,11 +33,18 @@ void MustNameItsFile(const Result& result) {
   if (message.find("fuzzed") == std::string::npos) MustBeEmpty("no file in: " + message);
 }
 
-template <absl::StatusOr<Workload> (*Import)(const std::vector<NamedText>&, const ImportOptions&),
-          uint32_t Ranks = 0>
-void FuzzWorkload(std::span<const uint8_t> input) {
-  const absl::StatusOr<Workload> workload =
-      Import({{.name = "fuzzed.0", .text = TextOf(input)}}, {.ranks = Ranks});
+// The files of several ranks are one input, with this between them.
+inline constexpr char kNextRank[] = "\n--rank--\n";
+
+inline void FuzzWorkload(const std::string& format, uint32_t ranks, std::string text) {
+  std::vector<NamedText> files;
+  for (size_t end = 0; end != std::string::npos;) {
+    end = text.find(kNextRank);
+    files.push_back(
+        {.name = absl::StrFormat("fuzzed.%d", files.size()), .text = text.substr(0, end)});
+    if (end != std::string::npos) text.erase(0, end + sizeof kNextRank - 1);
+  }
+  const absl::StatusOr<Workload> workload = ImportFiles("fuzzed", files, format, {.ranks = ranks});
   MustNameItsFile(workload);
   if (workload.ok()) MustBeEmpty(Unsound(*workload));
 }
@@ -91,14 +98,25 @@ struct FuzzTarget {
   const char* name;  // and its folder in the corpus
   void (*run)(std::span<const uint8_t> input);
 };
+template <const char* Format, uint32_t Ranks>
+void FuzzFormat(std::span<const uint8_t> input) {
+  FuzzWorkload(Format, Ranks, TextOf(input));
+}
+inline constexpr char kGoal[] = "goal";
+inline constexpr char kChakra[] = "chakra";
+inline constexpr char kPytorchEt[] = "pytorch_et";
+inline constexpr char kKineto[] = "kineto";
+inline constexpr char kParam[] = "param";
+inline constexpr char kAicb[] = "aicb";
+inline constexpr char kSimai[] = "simai";
 inline constexpr FuzzTarget kImportTargets[] = {
-    {"goal", FuzzWorkload<ImportGoal>},
-    {"chakra", FuzzWorkload<ImportChakra>},
-    {"pytorch_et", FuzzWorkload<ImportPytorchEt, 16>},
-    {"kineto", FuzzWorkload<ImportKineto, 16>},
-    {"param", FuzzWorkload<ImportParam, 16>},
-    {"aicb", FuzzWorkload<ImportAicb, 16>},
-    {"simai", FuzzWorkload<ImportSimai, 16>},
+    {kGoal, FuzzFormat<kGoal, 0>},
+    {kChakra, FuzzFormat<kChakra, 0>},
+    {kPytorchEt, FuzzFormat<kPytorchEt, 16>},
+    {kKineto, FuzzFormat<kKineto, 16>},
+    {kParam, FuzzFormat<kParam, 16>},
+    {kAicb, FuzzFormat<kAicb, 16>},
+    {kSimai, FuzzFormat<kSimai, 16>},
     {"requests", FuzzRequests},
     {"matrix", FuzzMatrix},
     {"topology", FuzzTopology},

@@ -10,6 +10,7 @@
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/report.h"
 #include "testbed/experiment/runner.h"
+#include "testbed/report/html_report.h"
 
 namespace weir {
 namespace {
@@ -152,6 +153,8 @@ TEST(BreakdownTest, TheReportHasATable) {
   EXPECT_THAT(report, HasSubstr("where time goes"));
   EXPECT_THAT(report, HasSubstr("serialisation"));
   EXPECT_THAT(report, testing::Not(HasSubstr("clear_to_send")));  // there is none
+  const std::vector<RunResult> results{RunOf(e)};
+  EXPECT_THAT(HtmlReport(e, results, nullptr), HasSubstr("Where the time goes"));
 }
 
 TEST(BreakdownTest, WhatHasNothingToTakeApartIsRefused) {
