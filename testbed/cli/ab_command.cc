@@ -15,6 +15,7 @@ struct AbOptions {
   ExperimentOptions experiment;
   bool until_decided = false;
   size_t seeds_most = 100;
+  double tolerance = 0;  // percent
 };
 
 // The experiment's seeds, at least as many as a verdict needs, and then the numbers after the
@@ -42,7 +43,7 @@ AbResult GrowUntilDecided(const AbOptions& options, Experiment& experiment,
       results.push_back(std::move(r));
     }
     experiment.seeds.insert(experiment.seeds.end(), more.begin(), more.end());
-    ab = CompareArms(experiment, results, look.alpha);
+    ab = CompareArms(experiment, results, look.alpha, options.tolerance / 100);
     ab.seeds_most = most;
     if (Decided(ab)) break;
   }
@@ -67,7 +68,7 @@ int Compare(const AbOptions& o) {
     ab = GrowUntilDecided(o, *experiment, results);
   } else {
     results = RunAll(*experiment, options.quiet);
-    ab = CompareArms(*experiment, results);
+    ab = CompareArms(*experiment, results, kAlpha, o.tolerance / 100);
   }
   if (!json_only) {
     PrintRemarks(results);
@@ -91,6 +92,10 @@ void AddAbCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(kSeedsToJudge, size_t{100'000}))
       ->needs(until);
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "percent: a difference that is shown but no larger makes no arm better or worse")
+      ->check(CLI::Range(0.0, 100.0));
   command->footer(
       "Examples:\n"
       "  weir ab testbed/experiments/demo.toml\n"

@@ -73,4 +73,7 @@ absl::StatusOr<Workload> ImportParam(const std::vector<NamedText>& files, const 
 absl::StatusOr<Workload> ImportAicb(const std::vector<NamedText>& files, const ImportOptions&);
 absl::StatusOr<Workload> ImportSimai(const std::vector<NamedText>& files, const ImportOptions&);
 
+// What ImportRequests does with its file.
+absl::StatusOr<RequestTrace> ReadRequests(const NamedText& file);
+
 }  // namespace weir
