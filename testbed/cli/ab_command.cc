@@ -5,12 +5,11 @@
 
 #include "testbed/cli/commands.h"
 #include "testbed/cli/experiment_options.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/report.h"
 
 namespace weir {
 namespace {
-
-constexpr size_t kSeedsLeast = 3;  // for an interval
 
 struct AbOptions {
   ExperimentOptions experiment;
@@ -54,22 +53,13 @@ AbResult GrowUntilDecided(const AbOptions& options, Experiment& experiment,
 int Compare(const AbOptions& o) {
   const ExperimentOptions& options = o.experiment;
   absl::StatusOr<Experiment> experiment = MakeExperiment(options);
-  if (!experiment.ok()) {
-    std::fprintf(stderr, "weir ab: %s\n", std::string(experiment.status().message()).c_str());
-    return kExitUsage;
-  }
+  if (!experiment.ok()) return Fail("ab", experiment.status(), kExitUsage);
   if (experiment->arms.size() < 2) {
     std::fprintf(stderr, "weir ab: %s has one arm; add another [[arms]] to compare with\n",
                  experiment->source.c_str());
     return kExitUsage;
   }
-  if (experiment->seeds.size() < kSeedsLeast && !o.until_decided) {
-    std::fprintf(stderr,
-                 "weir ab: %zu seeds are too few for an interval; use at least three, better ten "
-                 "([run] seeds = 10)\n",
-                 experiment->seeds.size());
-    return kExitUsage;
-  }
+  if (!o.until_decided && !HasSeedsEnough("ab", *experiment)) return kExitUsage;
   const bool json_only = options.json == "-";
   if (!options.quiet && !json_only) std::printf("%s\n", EffectiveConfig(*experiment).c_str());
   std::vector<RunResult> results;
