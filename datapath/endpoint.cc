@@ -200,10 +200,10 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint32_t> Endpoint::RegisterRegion(std::byte* base, uint64_t size) {
+absl::StatusOr<uint32_t> Endpoint::RegisterRegion(const RxTarget& to, uint64_t size) {
   for (uint32_t i = 0; i < shared_.regions.size(); ++i) {
     if (shared_.regions[i].open) continue;
-    shared_.regions[i] = {.base = base, .size = size, .open = true};
+    shared_.regions[i] = {.to = to, .size = size, .open = true};
     return i;
   }
   return absl::ResourceExhaustedError(absl::StrFormat(
@@ -257,6 +257,10 @@ absl::Status Endpoint::PostWrite(Time now, WireId id, const WriteRequest& reques
 absl::Status Endpoint::PostReceive(Time now, WireId id, const ReceiveRequest& request) {
   absl::StatusOr<Connection*> c = Live(id);
   if (!c.ok()) return c.status();
+  if (request.data != nullptr && request.in_place.take != nullptr) {
+    return absl::InvalidArgumentError(
+        "receive: the message is either placed at `data` or taken in place; give one of the two");
+  }
   if (!(*c)->receiver.Post(request)) return NoRoom();
   if ((*c)->established()) AfterEvent(now, **c);
   return absl::OkStatus();

@@ -79,8 +79,10 @@ class Endpoint {
   absl::Status Abort(Time now, WireId id);
   // Another algorithm and policy from here on; nothing in flight is lost.
   absl::Status Rebind(Time now, WireId id, const Binding& binding);
-  // `base` nullptr: bytes are checked and counted, and placed nowhere.
-  absl::StatusOr<uint32_t> RegisterRegion(std::byte* base, uint64_t size);
+  absl::StatusOr<uint32_t> RegisterRegion(std::byte* base, uint64_t size) {
+    return RegisterRegion(RxTarget{.memory = base}, size);
+  }
+  absl::StatusOr<uint32_t> RegisterRegion(const RxTarget& to, uint64_t size);
   absl::Status CloseRegion(uint32_t region);
   absl::Status PostSend(Time now, WireId id, const SendRequest& request);
   absl::Status PostWrite(Time now, WireId id, const WriteRequest& request);

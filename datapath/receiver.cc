@@ -11,12 +11,6 @@ namespace {
 // by one. Source: UEC 1.0 section 3.6, MIN_PKT_ADD.
 constexpr Bytes kCountedMin = KiB(1);
 
-void Copy(std::byte* to, std::span<const std::byte> payload) {
-  if (to != nullptr && payload.data() != nullptr && !payload.empty()) {
-    std::memcpy(to, payload.data(), payload.size());
-  }
-}
-
 }  // namespace
 
 void Receiver::Open(const ReceiverSetup& setup) {
@@ -39,7 +33,7 @@ bool Receiver::Post(const ReceiveRequest& request) {
   if (shared_.rx_messages.exhausted() || !shared_.completions.Reserve()) return false;
   const uint32_t index = shared_.rx_messages.Take();
   shared_.rx_messages[index] = RxMessage{.key = receives_++,
-                                         .data = request.data,
+                                         .to = {request.data, request.in_place},
                                          .capacity = request.capacity,
                                          .cookie = request.cookie};
   buffers_.PushBack(shared_.rx_messages, index);
@@ -253,7 +247,7 @@ Cause Receiver::PlaceSend(const DataHeader& h, std::span<const std::byte> payloa
   }
   if (h.length > buffer.capacity) return Cause::kTooLong;
   if (h.length != buffer.length) return Cause::kBadAddress;
-  Copy(buffer.data == nullptr ? nullptr : buffer.data + h.address, payload);
+  buffer.to.Put(h.address, payload);
   placed = true;
   buffer.arrived += h.payload;
   if (buffer.arrived < buffer.length) return Cause::kNone;
@@ -273,7 +267,7 @@ Cause Receiver::PlaceWrite(const DataHeader& h, std::span<const std::byte> paylo
   const Region& region = shared_.regions[h.target];
   if (h.address > region.size || h.payload > region.size - h.address) return Cause::kBadAddress;
   if ((h.flags & DataHeader::kNotify) != 0 && !AddToWrite(h)) return Cause::kNone;
-  Copy(region.base == nullptr ? nullptr : region.base + h.address, payload);
+  region.to.Put(h.address, payload);
   placed = true;
   return Cause::kNone;
 }

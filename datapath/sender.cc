@@ -328,6 +328,9 @@ Bytes Sender::PollData(Time now, Time departure, const FrameWriter& writer, Wire
   if (binding_->urgent) {
     frame.cls = FrameClass::kControl;
     SetFrameDscp({frame.data, frame.size}, kDscpControl);
+  } else if (binding_->traffic_class != 0) {
+    const int first = retransmit ? kDscpRetransmit : kDscpData;
+    SetFrameDscp({frame.data, frame.size}, static_cast<uint8_t>(first + binding_->traffic_class));
   }
   ++shared_.counters.data_packets_sent;
   shared_.counters.data_bytes_sent += header.payload;

@@ -24,6 +24,7 @@ struct Binding {
   ConfigBlob lb_config{};
   uint32_t paths = 64;
   bool urgent = false;  // packets travel in the control class, before all data; for few bytes only
+  uint8_t traffic_class = 0;  // of data, below kTrafficClasses; not if urgent
 
   Reordering reordering() const { return ReorderingOf(*lb, lb_config); }
   // Why algorithm and policy make no sense together; nullptr: they do.

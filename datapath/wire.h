@@ -26,6 +26,9 @@ inline constexpr uint8_t kDscpRetransmit = 8;  // may be trimmed
 inline constexpr uint8_t kDscpTrimmed = 12;    // set by the switch that cut the payload
 inline constexpr uint8_t kDscpTrimmedLastHop = 16;
 inline constexpr uint8_t kDscpControl = 46;
+// Data of class c has kDscpData + c and kDscpRetransmit + c: queues of its own where a network has
+// them.
+inline constexpr uint8_t kTrafficClasses = 4;
 inline constexpr uint8_t kEcnCapable = 2;  // ECT(0)
 inline constexpr uint8_t kEcnMarked = 3;   // CE
 

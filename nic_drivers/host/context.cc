@@ -152,12 +152,10 @@ absl::Status Context::UnregisterMemory(void* base) {
 }
 
 // At the same number on every endpoint, because all of them open and close the same ones.
-absl::StatusOr<uint32_t> Context::OpenRegion(void* base, uint64_t size) {
+absl::StatusOr<uint32_t> Context::OpenRegion(const RxTarget& to, uint64_t size) {
   absl::StatusOr<uint32_t> region = absl::InternalError("no worker");
   for (Channel* channel : channels_) {
-    channel->Call([&](Time, Endpoint& endpoint) {
-      region = endpoint.RegisterRegion(static_cast<std::byte*>(base), size);
-    });
+    channel->Call([&](Time, Endpoint& endpoint) { region = endpoint.RegisterRegion(to, size); });
     if (!region.ok()) break;
   }
   return region;

@@ -92,7 +92,11 @@ class Context {
   absl::Status UnregisterMemory(void* base);
   // Peers may write to [base, base + size); returns the region's number for their writes. `base`
   // nullptr: what they write is checked and counted, and placed nowhere.
-  absl::StatusOr<uint32_t> OpenRegion(void* base, uint64_t size);
+  absl::StatusOr<uint32_t> OpenRegion(void* base, uint64_t size) {
+    return OpenRegion(RxTarget{.memory = static_cast<std::byte*>(base)}, size);
+  }
+  // The same, with what they write taken in place, if `to` says so, by all endpoints' threads.
+  absl::StatusOr<uint32_t> OpenRegion(const RxTarget& to, uint64_t size);
   absl::Status CloseRegion(uint32_t region);
 
   // --- Connections ---

@@ -74,11 +74,19 @@ void weir_free(weir_context* context);
 const char* weir_last_error(const weir_context* context);
 const char* weir_cause_text(uint32_t cause);
 
+/* Takes bytes where they arrived, in the port's own buffers, instead of having them placed. Called
+ * by an endpoint's thread, once for each packet, in the order of arrival, and returns soon. The bytes
+ * are gone when it returns. */
+typedef void (*weir_take)(void* argument, uint64_t offset, const void* bytes, size_t size);
+
 /* What lies in [base, base + size) is sent without a copy. */
 int weir_register_memory(weir_context* context, void* base, size_t size);
 int weir_unregister_memory(weir_context* context, void* base);
 /* Peers may write to it. Returns the region's number for their writes. */
 int64_t weir_open_region(weir_context* context, void* base, uint64_t size);
+/* The same, with what they write taken in place, by all endpoints' threads. */
+int64_t weir_open_region_in_place(weir_context* context, weir_take take, void* argument,
+                                  uint64_t size);
 int weir_close_region(weir_context* context, uint32_t region);
 
 /* WEIR_OPENED or WEIR_FAILED follows. Returns 0 if it could not be tried. */
@@ -92,6 +100,8 @@ int weir_post_send(weir_context* context, weir_connection connection, const void
                    uint32_t length, uint64_t cookie);
 int weir_post_receive(weir_context* context, weir_connection connection, void* data,
                       uint32_t capacity, uint64_t cookie);
+int weir_post_receive_in_place(weir_context* context, weir_connection connection, weir_take take,
+                               void* argument, uint32_t capacity, uint64_t cookie);
 /* To offset `address` of the peer's `region`; `notify`: the peer gets a completion, too. */
 int weir_post_write(weir_context* context, weir_connection connection, const void* data,
                     uint32_t length, uint32_t region, uint64_t address, int notify,

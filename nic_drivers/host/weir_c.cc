@@ -92,6 +92,12 @@ int64_t weir_open_region(weir_context* c, void* base, uint64_t size) {
   return region.ok() ? int64_t{*region} : Tell(c, region.status());
 }
 
+int64_t weir_open_region_in_place(weir_context* c, weir_take take, void* argument, uint64_t size) {
+  const absl::StatusOr<uint32_t> region =
+      c->context->OpenRegion(weir::RxTarget{.in_place = {take, argument}}, size);
+  return region.ok() ? int64_t{*region} : Tell(c, region.status());
+}
+
 int weir_close_region(weir_context* c, uint32_t region) {
   return Tell(c, c->context->CloseRegion(region));
 }
@@ -142,6 +148,13 @@ int weir_post_receive(weir_context* c, weir_connection connection, void* data, u
   return Tell(c, c->context->PostReceive({connection}, {.data = static_cast<std::byte*>(data),
                                                         .capacity = capacity,
                                                         .cookie = cookie}));
+}
+
+int weir_post_receive_in_place(weir_context* c, weir_connection connection, weir_take take,
+                               void* argument, uint32_t capacity, uint64_t cookie) {
+  return Tell(
+      c, c->context->PostReceive(
+             {connection}, {.capacity = capacity, .cookie = cookie, .in_place = {take, argument}}));
 }
 
 int weir_post_write(weir_context* c, weir_connection connection, const void* data, uint32_t length,

@@ -5,17 +5,17 @@
 
 #include "testbed/cli/commands.h"
 #include "testbed/cli/experiment_options.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/report.h"
 
 namespace weir {
 namespace {
 
-constexpr size_t kSeedsLeast = 3;  // for an interval
-
 struct AbOptions {
   ExperimentOptions experiment;
   bool until_decided = false;
   size_t seeds_most = 100;
+  double tolerance = 0;  // percent
 };
 
 // The experiment's seeds, at least as many as a verdict needs, and then the numbers after the
@@ -43,7 +43,7 @@ AbResult GrowUntilDecided(const AbOptions& options, Experiment& experiment,
       results.push_back(std::move(r));
     }
     experiment.seeds.insert(experiment.seeds.end(), more.begin(), more.end());
-    ab = CompareArms(experiment, results, look.alpha);
+    ab = CompareArms(experiment, results, look.alpha, options.tolerance / 100);
     ab.seeds_most = most;
     if (Decided(ab)) break;
   }
@@ -53,22 +53,13 @@ AbResult GrowUntilDecided(const AbOptions& options, Experiment& experiment,
 int Compare(const AbOptions& o) {
   const ExperimentOptions& options = o.experiment;
   absl::StatusOr<Experiment> experiment = MakeExperiment(options);
-  if (!experiment.ok()) {
-    std::fprintf(stderr, "weir ab: %s\n", std::string(experiment.status().message()).c_str());
-    return kExitUsage;
-  }
+  if (!experiment.ok()) return Fail("ab", experiment.status(), kExitUsage);
   if (experiment->arms.size() < 2) {
     std::fprintf(stderr, "weir ab: %s has one arm; add another [[arms]] to compare with\n",
                  experiment->source.c_str());
     return kExitUsage;
   }
-  if (experiment->seeds.size() < kSeedsLeast && !o.until_decided) {
-    std::fprintf(stderr,
-                 "weir ab: %zu seeds are too few for an interval; use at least three, better ten "
-                 "([run] seeds = 10)\n",
-                 experiment->seeds.size());
-    return kExitUsage;
-  }
+  if (!o.until_decided && !HasSeedsEnough("ab", *experiment)) return kExitUsage;
   const bool json_only = options.json == "-";
   if (!options.quiet && !json_only) std::printf("%s\n", EffectiveConfig(*experiment).c_str());
   std::vector<RunResult> results;
@@ -77,7 +68,7 @@ int Compare(const AbOptions& o) {
     ab = GrowUntilDecided(o, *experiment, results);
   } else {
     results = RunAll(*experiment, options.quiet);
-    ab = CompareArms(*experiment, results);
+    ab = CompareArms(*experiment, results, kAlpha, o.tolerance / 100);
   }
   if (!json_only) {
     PrintRemarks(results);
@@ -101,6 +92,10 @@ void AddAbCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(kSeedsToJudge, size_t{100'000}))
       ->needs(until);
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "percent: a difference that is shown but no larger makes no arm better or worse")
+      ->check(CLI::Range(0.0, 100.0));
   command->footer(
       "Examples:\n"
       "  weir ab testbed/experiments/demo.toml\n"

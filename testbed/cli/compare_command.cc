@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "testbed/cli/commands.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/compare.h"
 #include "testbed/experiment/report.h"
 
@@ -18,16 +19,12 @@ struct CompareOptions {
 };
 
 int Compare(const CompareOptions& o) {
-  const auto fail = [](const absl::Status& status) {
-    std::fprintf(stderr, "weir compare: %s\n", std::string(status.message()).c_str());
-    return kExitUsage;
-  };
   const absl::StatusOr<StoredResult> base = ReadResult(o.base);
-  if (!base.ok()) return fail(base.status());
+  if (!base.ok()) return Fail("compare", base.status(), kExitUsage);
   const absl::StatusOr<StoredResult> fresh = ReadResult(o.fresh);
-  if (!fresh.ok()) return fail(fresh.status());
+  if (!fresh.ok()) return Fail("compare", fresh.status(), kExitUsage);
   const absl::StatusOr<Comparison> comparison = CompareResults(*base, *fresh);
-  if (!comparison.ok()) return fail(comparison.status());
+  if (!comparison.ok()) return Fail("compare", comparison.status(), kExitUsage);
   std::printf("%s", ComparisonText(*comparison, o.quiet).c_str());
   const std::vector<std::string> regressions = Regressions(*comparison, o.tolerance / 100);
   for (const std::string& r : regressions) std::printf("REGRESSION: %s\n", r.c_str());

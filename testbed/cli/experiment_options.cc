@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "testbed/cli/commands.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/report.h"
 #include "testbed/experiment/runner.h"
 #include "testbed/report/chrome_trace.h"
@@ -143,6 +144,18 @@ absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& o) {
     }
   }
   return ParseExperiment(text + o.more, "command line", sets);
+}
+
+bool HasSeedsEnough(const char* command, const Experiment& experiment) {
+  constexpr size_t kLeast = 3;
+  if (experiment.seeds.size() >= kLeast) return true;
+  Fail(command,
+       absl::InvalidArgumentError(absl::StrFormat(
+           "%d seeds are too few for an interval; use at least three, better ten ([run] seeds = "
+           "10, or --set run.seeds=10)",
+           experiment.seeds.size())),
+       kExitUsage);
+  return false;
 }
 
 std::vector<RunResult> RunAll(const Experiment& experiment, bool quiet) {

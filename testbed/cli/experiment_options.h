@@ -36,6 +36,8 @@ void AddExperimentOptions(CLI::App& command, ExperimentOptions& options);
 
 // From the file or from the short form.
 absl::StatusOr<Experiment> MakeExperiment(const ExperimentOptions& options);
+// Whether there are seeds enough for intervals; if not, `command` says so on standard error.
+bool HasSeedsEnough(const char* command, const Experiment& experiment);
 
 // Runs every arm on every seed and shows progress on a terminal. Sorted by seed, then arm. In real
 // time arms take turns: every other seed has them in reverse, so that what the machine does

@@ -7,12 +7,11 @@
 #include "lb_policies/registry.h"
 #include "testbed/cli/commands.h"
 #include "testbed/cli/experiment_options.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/report.h"
 
 namespace weir {
 namespace {
-
-constexpr size_t kSeedsLeast = 3;
 
 // Every policy of the registry, with the algorithm of the first arm.
 void EnrolPolicies(Experiment& experiment) {
@@ -70,17 +69,8 @@ int Play(ExperimentOptions options) {
   if (all_cc) options.cc = "none";
   if (all_lb) options.lb = "ecmp";
   absl::StatusOr<Experiment> experiment = MakeExperiment(options);
-  if (!experiment.ok()) {
-    std::fprintf(stderr, "weir league: %s\n", std::string(experiment.status().message()).c_str());
-    return kExitUsage;
-  }
-  if (experiment->seeds.size() < kSeedsLeast) {
-    std::fprintf(stderr,
-                 "weir league: %zu seeds are too few for an interval; use at least three, better "
-                 "ten ([run] seeds = 10, or --set run.seeds=10)\n",
-                 experiment->seeds.size());
-    return kExitUsage;
-  }
+  if (!experiment.ok()) return Fail("league", experiment.status(), kExitUsage);
+  if (!HasSeedsEnough("league", *experiment)) return kExitUsage;
   if (all_lb) EnrolPolicies(*experiment);
   if (all_cc) EnrolAlgorithms(*experiment, all_lb);
   if (all_cc || all_lb) LeaveOutUnfit(*experiment);

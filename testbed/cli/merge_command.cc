@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "testbed/cli/commands.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/report.h"
 #include "testbed/report/html_report.h"
 #include "testbed/report/table_sink.h"
@@ -20,11 +21,6 @@ struct MergeOptions {
   std::string html;
   bool partial = false;
 };
-
-int Fail(const absl::Status& status, int code) {
-  std::fprintf(stderr, "weir merge: %s\n", std::string(status.message()).c_str());
-  return code;
-}
 
 absl::Status WriteTables(const SweepFolders& folders,
                          absl::StatusOr<std::unique_ptr<TableSink>> sink) {
@@ -46,7 +42,7 @@ void PrintVerdicts(const SweepFolders& folders, const std::vector<AbResult>& com
 
 int Merge(const MergeOptions& o) {
   const absl::StatusOr<SweepFolders> folders = SweepFolders::Open(o.folders);
-  if (!folders.ok()) return Fail(folders.status(), kExitUsage);
+  if (!folders.ok()) return Fail("merge", folders.status(), kExitUsage);
   if (folders->missing() > 0 && !o.partial) {
     std::fprintf(
         stderr,
@@ -56,20 +52,21 @@ int Merge(const MergeOptions& o) {
     return kExitFailed;
   }
   const absl::StatusOr<std::vector<AbResult>> comparisons = folders->Compare();
-  if (!comparisons.ok()) return Fail(comparisons.status(), kExitUsage);
-  if (absl::Status s = folders->Write(o.out, *comparisons); !s.ok()) return Fail(s, kExitUsage);
+  if (!comparisons.ok()) return Fail("merge", comparisons.status(), kExitUsage);
+  if (absl::Status s = folders->Write(o.out, *comparisons); !s.ok())
+    return Fail("merge", s, kExitUsage);
   if (!o.csv.empty()) {
     const absl::Status s = WriteTables(*folders, MakeCsvSink(o.csv, folders->keys()));
-    if (!s.ok()) return Fail(s, kExitUsage);
+    if (!s.ok()) return Fail("merge", s, kExitUsage);
   }
   if (!o.sqlite.empty()) {
     const absl::Status s = WriteTables(*folders, MakeSqliteSink(o.sqlite, folders->keys()));
-    if (!s.ok()) return Fail(s, kExitUsage);
+    if (!s.ok()) return Fail("merge", s, kExitUsage);
   }
   if (!o.html.empty()) {
     const absl::StatusOr<std::string> page = HtmlSweepReport(*folders, *comparisons);
     const absl::Status s = page.ok() ? WriteAtomically(o.html, *page) : page.status();
-    if (!s.ok()) return Fail(s, kExitUsage);
+    if (!s.ok()) return Fail("merge", s, kExitUsage);
   }
   PrintVerdicts(*folders, *comparisons);
   std::printf("%zu runs merged into %s\n", folders->runs().size() - folders->missing(),

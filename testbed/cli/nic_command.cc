@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "nic_drivers/registry.h"
 #include "testbed/cli/commands.h"
+#include "testbed/cli/failure.h"
 #include "testbed/nic/check.h"
 #include "testbed/nic/matrix.h"
 #include "testbed/nic/probe.h"
@@ -19,11 +20,6 @@ namespace weir {
 namespace {
 
 using nlohmann::json;
-
-int Fail(const char* command, const absl::Status& status, int code) {
-  std::fprintf(stderr, "weir nic %s: %s\n", command, std::string(status.message()).c_str());
-  return code;
-}
 
 // "-" is standard output; "" is nowhere.
 absl::Status WriteTo(const std::string& path, const std::string& text) {
@@ -73,11 +69,11 @@ int RunProbe(const ProbeArguments& a) {
   options.queues = a.queues;
   options.arguments = a.arguments;
   const absl::StatusOr<std::unique_ptr<NicDevice>> device = OpenDevice(options);
-  if (!device.ok()) return Fail("probe", device.status(), kExitMissing);
+  if (!device.ok()) return Fail("nic probe", device.status(), kExitMissing);
   const ProbeReport report = Probe(**device, a.device);
   if (a.json_path != "-") std::printf("%s", ProbeText(report).c_str());
   const absl::Status status = WriteTo(a.json_path, ProbeJson(report).dump(2) + "\n");
-  return status.ok() ? kExitOk : Fail("probe", status, kExitMissing);
+  return status.ok() ? kExitOk : Fail("nic probe", status, kExitMissing);
 }
 
 // --- check ---
@@ -158,17 +154,17 @@ void Show(const CheckOutcome& outcome) {
 
 int RunCheck(const CheckArguments& a) {
   if ((a.a == "ring") != (a.b == "ring")) {
-    return Fail("check",
+    return Fail("nic check",
                 absl::InvalidArgumentError("a ring has two ends: weir nic check ring ring"),
                 kExitUsage);
   }
   const absl::StatusOr<CheckReport> report = RunChecks(OptionsOf(a), Show);
-  if (!report.ok()) return Fail("check", report.status(), kExitMissing);
+  if (!report.ok()) return Fail("nic check", report.status(), kExitMissing);
   std::printf("%zu passed, %zu failed, %zu skipped\n", report->Count(CheckResult::kPassed),
               report->Count(CheckResult::kFailed), report->Count(CheckResult::kSkipped));
   absl::Status status = WriteTo(a.markdown, CheckMarkdown(*report));
   status.Update(WriteTo(a.json_path, CheckJson(*report).dump(2) + "\n"));
-  if (!status.ok()) return Fail("check", status, kExitMissing);
+  if (!status.ok()) return Fail("nic check", status, kExitMissing);
   return report->Count(CheckResult::kFailed) == 0 ? kExitOk : kExitFailed;
 }
 
@@ -180,13 +176,13 @@ int RunMatrix(const std::vector<std::string>& files) {
     std::ifstream in(file);
     json report = json::parse(in, nullptr, false);
     if (report.is_discarded()) {
-      return Fail("matrix", absl::InvalidArgumentError(file + " cannot be read as JSON"),
+      return Fail("nic matrix", absl::InvalidArgumentError(file + " cannot be read as JSON"),
                   kExitUsage);
     }
     reports.push_back(std::move(report));
   }
   const absl::StatusOr<std::string> text = MatrixMarkdown(reports);
-  if (!text.ok()) return Fail("matrix", text.status(), kExitUsage);
+  if (!text.ok()) return Fail("nic matrix", text.status(), kExitUsage);
   std::printf("%s", text->c_str());
   return kExitOk;
 }

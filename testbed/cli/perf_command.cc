@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
 #include "testbed/cli/commands.h"
+#include "testbed/cli/failure.h"
 #include "testbed/cli/host_options.h"
 #include "testbed/perf/client.h"
 #include "testbed/perf/report.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr uint32_t kAllSizesMax = 1u << 23;
 
-struct Arguments {
+struct PerfArguments {
   HostOptions host;
   std::string test;
   std::string remote;
@@ -31,12 +32,7 @@ struct Arguments {
   std::string json;
 };
 
-int Fail(const absl::Status& status, int code) {
-  std::fprintf(stderr, "weir perf: %s\n", std::string(status.message()).c_str());
-  return code;
-}
-
-int Measure(const Arguments& a, Context& context, const std::string& remote,
+int Measure(const PerfArguments& a, Context& context, const std::string& remote,
             const std::function<void()>& turn) {
   ShowDevice(context);
   PerfPlan plan = a.plan;
@@ -47,7 +43,7 @@ int Measure(const Arguments& a, Context& context, const std::string& remote,
        size *= 2) {
     plan.length = static_cast<uint32_t>(size);
     absl::StatusOr<PerfResult> result = RunPerf(context, remote, plan, turn);
-    if (!result.ok()) return Fail(result.status(), kExitFailed);
+    if (!result.ok()) return Fail("perf", result.status(), kExitFailed);
     std::printf("%s", PerfRow(*result, a.gbits).c_str());
     std::fflush(stdout);
     results.push_back(*std::move(result));
@@ -58,34 +54,37 @@ int Measure(const Arguments& a, Context& context, const std::string& remote,
   std::ofstream out(a.json);
   out << PerfJson(results, context).dump(2) << "\n";
   if (out.flush()) return kExitOk;
-  return Fail(absl::UnavailableError("cannot write " + a.json), kExitMissing);
+  return Fail("perf", absl::UnavailableError("cannot write " + a.json), kExitMissing);
 }
 
-int OverRing(const Arguments& a, ContextOptions options) {
+int OverRing(const PerfArguments& a, ContextOptions options) {
   absl::StatusOr<RingPeers> peers = OpenRingPeers(options);
-  if (!peers.ok()) return Fail(peers.status(), kExitMissing);
+  if (!peers.ok()) return Fail("perf", peers.status(), kExitMissing);
   absl::StatusOr<std::unique_ptr<PerfServer>> server = PerfServer::Create(
       *peers->server, std::max<uint64_t>(a.plan.length, a.all_sizes ? kAllSizesMax : 0), a.discard);
-  if (!server.ok()) return Fail(server.status(), kExitFailed);
+  if (!server.ok()) return Fail("perf", server.status(), kExitFailed);
   return Measure(a, *peers->client, peers->server_address, [&server] { (*server)->Step(); });
 }
 
-int Perf(Arguments a) {
+int Perf(PerfArguments a) {
   const absl::StatusOr<Bytes> size = ParseBytes(a.size);
-  if (!size.ok()) return Fail(size.status(), kExitUsage);
+  if (!size.ok()) return Fail("perf", size.status(), kExitUsage);
   if (*size < Bytes(1) || *size > Bytes(kMessageMax)) {
     return Fail(
+        "perf",
         absl::InvalidArgumentError(absl::StrFormat("--size must be 1B to %dB", kMessageMax)),
         kExitUsage);
   }
   a.plan.length = static_cast<uint32_t>(size->count());
   a.plan.kind = a.test == "lat" ? PerfKind::kEcho : a.use_send ? PerfKind::kSend : PerfKind::kWrite;
   if (a.plan.kind == PerfKind::kEcho && a.plan.connections > 1) {
-    return Fail(absl::InvalidArgumentError("lat measures one connection; drop --qp"), kExitUsage);
+    return Fail("perf", absl::InvalidArgumentError("lat measures one connection; drop --qp"),
+                kExitUsage);
   }
   if (a.remote == "ring") {
     if (!a.host.device.empty() || !a.host.address.empty() || !a.host.config.empty()) {
-      return Fail(absl::InvalidArgumentError(
+      return Fail("perf",
+                  absl::InvalidArgumentError(
                       "over \"ring\" both ends are in this process; drop --device, --address and "
                       "--config"),
                   kExitUsage);
@@ -93,24 +92,25 @@ int Perf(Arguments a) {
     a.host.device = "ring";
     a.host.address = "10.0.0.1/24";
     const absl::StatusOr<ContextOptions> options = MakeContextOptions(a.host);
-    return options.ok() ? OverRing(a, *options) : Fail(options.status(), kExitUsage);
+    return options.ok() ? OverRing(a, *options) : Fail("perf", options.status(), kExitUsage);
   }
   if (a.discard) {
-    return Fail(absl::InvalidArgumentError("--discard is the server's: weir serve --discard"),
+    return Fail("perf",
+                absl::InvalidArgumentError("--discard is the server's: weir serve --discard"),
                 kExitUsage);
   }
   const absl::StatusOr<ContextOptions> options = MakeContextOptions(a.host);
-  if (!options.ok()) return Fail(options.status(), kExitUsage);
+  if (!options.ok()) return Fail("perf", options.status(), kExitUsage);
   absl::StatusOr<std::unique_ptr<Context>> context = Context::Open(*options);
-  if (!context.ok()) return Fail(context.status(), kExitMissing);
+  if (!context.ok()) return Fail("perf", context.status(), kExitMissing);
   return Measure(a, **context, a.remote, {});
 }
 
 }  // namespace
 
 void AddPerfCommand(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
-  Arguments& a = *arguments;
+  auto arguments = std::make_shared<PerfArguments>();
+  PerfArguments& a = *arguments;
   auto* command = app.add_subcommand(
       "perf", "Bandwidth, message rate and latency to a `weir serve`, as perftest shows them");
   command->add_option("test", a.test, "bw or lat")->required()->check(CLI::IsMember({"bw", "lat"}));

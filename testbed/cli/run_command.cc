@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "testbed/cli/commands.h"
 #include "testbed/cli/experiment_options.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/measure_operations.h"
 #include "testbed/experiment/report.h"
 
@@ -26,10 +27,7 @@ std::string TextOf(const std::string& format, const std::vector<RunResult>& resu
 
 int Run(const RunOptions& options) {
   const absl::StatusOr<Experiment> experiment = MakeExperiment(options);
-  if (!experiment.ok()) {
-    std::fprintf(stderr, "weir run: %s\n", std::string(experiment.status().message()).c_str());
-    return kExitUsage;
-  }
+  if (!experiment.ok()) return Fail("run", experiment.status(), kExitUsage);
   const bool json_only = options.json == "-";
   if (options.format == "nccl-tests" && experiment->traffic.kind != TrafficKind::kJobs) {
     std::fprintf(stderr,

@@ -6,6 +6,7 @@
 
 #include "datapath/text/quantity_text.h"
 #include "testbed/cli/commands.h"
+#include "testbed/cli/failure.h"
 #include "testbed/cli/host_options.h"
 #include "testbed/perf/server.h"
 
@@ -14,29 +15,25 @@ namespace {
 
 volatile std::sig_atomic_t stopped = 0;
 
-struct Arguments {
+struct ServeArguments {
   HostOptions host;
   std::string size_max = "64MiB";
   bool discard = false;
   bool once = false;
 };
 
-int Serve(const Arguments& a) {
-  const auto fail = [](const absl::Status& status, int code) {
-    std::fprintf(stderr, "weir serve: %s\n", std::string(status.message()).c_str());
-    return code;
-  };
+int Serve(const ServeArguments& a) {
   const absl::StatusOr<Bytes> size = ParseBytes(a.size_max);
-  if (!size.ok()) return fail(size.status(), kExitUsage);
+  if (!size.ok()) return Fail("serve", size.status(), kExitUsage);
   absl::StatusOr<ContextOptions> options = MakeContextOptions(a.host);
-  if (!options.ok()) return fail(options.status(), kExitUsage);
+  if (!options.ok()) return Fail("serve", options.status(), kExitUsage);
   options->listen = true;
   absl::StatusOr<std::unique_ptr<Context>> context = Context::Open(*options);
-  if (!context.ok()) return fail(context.status(), kExitMissing);
+  if (!context.ok()) return Fail("serve", context.status(), kExitMissing);
   ShowDevice(**context);
   absl::StatusOr<std::unique_ptr<PerfServer>> server =
       PerfServer::Create(**context, static_cast<uint64_t>(size->count()), a.discard);
-  if (!server.ok()) return fail(server.status(), kExitFailed);
+  if (!server.ok()) return Fail("serve", server.status(), kExitFailed);
   std::signal(SIGINT, [](int) { stopped = 1; });
   std::signal(SIGTERM, [](int) { stopped = 1; });
   std::printf("listening on %s\n", options->device.address.c_str());
@@ -60,7 +57,7 @@ int Serve(const Arguments& a) {
 }  // namespace
 
 void AddServeCommand(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ServeArguments>();
   auto* command = app.add_subcommand("serve", "Answer `weir perf` on a device of this host");
   AddHostOptions(*command, arguments->host);
   command->add_option("--size-max", arguments->size_max, "longest message")->capture_default_str();

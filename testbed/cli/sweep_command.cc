@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "testbed/cli/commands.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/runner.h"
 #include "testbed/loopback/time_scale.h"
 #include "testbed/sweep/store.h"
@@ -72,11 +73,6 @@ absl::StatusOr<Shard> ShardFromSlurm() {
   return Shard{(*id - *first) / step + 1, (*last - *first) / step + 1};
 }
 
-int Fail(const absl::Status& status, int code) {
-  std::fprintf(stderr, "weir sweep: %s\n", std::string(status.message()).c_str());
-  return code;
-}
-
 // What the worker does with one run.
 std::string RunOne(const Sweep& sweep, SweepStore& store, const SweepRun& run) {
   const absl::StatusOr<Experiment> experiment = sweep.ExperimentAt(run.point);
@@ -90,10 +86,10 @@ std::string RunOne(const Sweep& sweep, SweepStore& store, const SweepRun& run) {
 
 int Work(const SweepOptions& o) {
   const absl::StatusOr<Sweep> sweep = Sweep::Open(o.file, o.sets);
-  if (!sweep.ok()) return Fail(sweep.status(), kExitUsage);
+  if (!sweep.ok()) return Fail("sweep", sweep.status(), kExitUsage);
   SweepStore store(o.out);
   const absl::StatusOr<std::vector<SweepRun>> runs = store.ReadPlan();
-  if (!runs.ok()) return Fail(runs.status(), kExitUsage);
+  if (!runs.ok()) return Fail("sweep", runs.status(), kExitUsage);
   ServeAsWorker([&](uint32_t run) {
     return run < runs->size() ? RunOne(*sweep, store, (*runs)[run]) : "there is no such run";
   });
@@ -144,21 +140,22 @@ int RunSweep(const SweepOptions& o) {
   absl::StatusOr<Shard> shard = Shard{};
   if (!o.shard.empty()) shard = ParseShard(o.shard);
   if (o.slurm) shard = ShardFromSlurm();
-  if (!shard.ok()) return Fail(shard.status(), kExitUsage);
+  if (!shard.ok()) return Fail("sweep", shard.status(), kExitUsage);
   const absl::StatusOr<Sweep> sweep = Sweep::Load(o.file, o.sets);
-  if (!sweep.ok()) return Fail(sweep.status(), kExitUsage);
+  if (!sweep.ok()) return Fail("sweep", sweep.status(), kExitUsage);
   SweepStore store(o.out);
   uint32_t jobs = o.jobs == 0 ? UsableCores() : o.jobs;
   if (sweep->home() == HomeKind::kLoopback) {
     if (o.jobs > 1) {
-      return Fail(absl::InvalidArgumentError(
+      return Fail("sweep",
+                  absl::InvalidArgumentError(
                       "--jobs: runs in real time would disturb each other; use --jobs 1"),
                   kExitUsage);
     }
     jobs = 1;
   }
   if (absl::Status s = store.Prepare(*sweep, shard->count == 1); !s.ok()) {
-    return Fail(s, kExitUsage);
+    return Fail("sweep", s, kExitUsage);
   }
   std::vector<uint32_t> pending;
   size_t mine = 0;

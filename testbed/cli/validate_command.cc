@@ -9,6 +9,7 @@
 #include "datapath/text/table_reader.h"
 #include "testbed/cli/commands.h"
 #include "testbed/cli/experiment_options.h"
+#include "testbed/cli/failure.h"
 #include "testbed/experiment/report.h"
 
 namespace weir {
@@ -135,10 +136,7 @@ bool RunRow(const Row& row, bool quiet, bool& within) {
 
 int Validate(const std::string& file, bool quiet) {
   const absl::StatusOr<std::vector<Row>> rows = ReadRows(file);
-  if (!rows.ok()) {
-    std::fprintf(stderr, "weir validate: %s\n", std::string(rows.status().message()).c_str());
-    return kExitUsage;
-  }
+  if (!rows.ok()) return Fail("validate", rows.status(), kExitUsage);
   std::printf(
       "| scenario | algorithm / policy | theirs, last us | Weir, last us (range over seeds) "
       "| ratio | |\n|---|---|---|---|---|---|\n");

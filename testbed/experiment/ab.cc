@@ -70,12 +70,20 @@ AbVerdict VerdictOf(const AbResult& ab, const std::string& arm) {
   const std::vector<AbDifference>& differences = ab.differences;
   std::vector<const AbDifference*> better;
   std::vector<const AbDifference*> worse;
+  std::vector<const AbDifference*> small;
   for (const AbDifference& d : differences) {
     if (d.arm != arm || !d.decides) continue;
     if (d.better()) better.push_back(&d);
     if (d.worse()) worse.push_back(&d);
+    if (d.small) small.push_back(&d);
   }
   AbVerdict verdict{.arm = arm};
+  if (better.empty() && worse.empty() && !small.empty()) {
+    verdict.word = "within tolerance";
+    verdict.text =
+        absl::StrFormat("%s: shown, and no more than %.3g %%", Names(small), 100 * ab.tolerance);
+    return verdict;
+  }
   if (better.empty() && worse.empty()) {
     verdict.word = "no difference shown";
     const auto last = std::ranges::find(differences, arm, &AbDifference::arm);
@@ -159,7 +167,7 @@ AbResult Differences(const std::vector<std::string>& arms, const std::vector<uin
   return ab;
 }
 
-void Judge(const std::vector<AbResult*>& all, double alpha) {
+void Judge(const std::vector<AbResult*>& all, double alpha, double tolerance) {
   std::vector<double> p;
   for (const AbResult* ab : all) {
     for (const AbDifference& d : ab->differences) p.push_back(d.difference.p);
@@ -168,11 +176,14 @@ void Judge(const std::vector<AbResult*>& all, double alpha) {
   size_t next = 0;
   for (AbResult* ab : all) {
     ab->alpha = alpha;
+    ab->tolerance = tolerance;
     ab->comparisons = p.size();
     for (AbDifference& d : ab->differences) {
       d.p_adjusted = adjusted[next++];
       d.difference.shown =
           d.p_adjusted <= alpha && ExcludesZero(d.difference) && WordFor(*ab, d.arm) != kNoVerdict;
+      d.small = d.difference.shown && std::abs(d.relative) <= tolerance &&
+                d.difference.mean_a != 0 && tolerance > 0;
     }
     for (AbVerdict& v : ab->verdicts) {
       if (v.word.empty()) v = VerdictOf(*ab, v.arm);
@@ -181,11 +192,11 @@ void Judge(const std::vector<AbResult*>& all, double alpha) {
 }
 
 AbResult CompareArms(const Experiment& experiment, const std::vector<RunResult>& results,
-                     double alpha) {
+                     double alpha, double tolerance) {
   std::vector<std::string> arms;
   for (const Arm& arm : experiment.arms) arms.push_back(arm.name);
   AbResult ab = Differences(arms, experiment.seeds, results);
-  Judge({&ab}, alpha);
+  Judge({&ab}, alpha, tolerance);
   return ab;
 }
 
@@ -196,7 +207,8 @@ std::string WordFor(const AbResult& ab, const std::string& arm) {
 
 bool Decided(const AbResult& ab) {
   return std::ranges::all_of(ab.verdicts, [](const AbVerdict& v) {
-    return v.word == "better" || v.word == "worse" || v.word == "mixed";
+    return v.word == "better" || v.word == "worse" || v.word == "mixed" ||
+           v.word == "within tolerance";
   });
 }
 

@@ -24,14 +24,18 @@ struct AbDifference {
   double p_adjusted = 1;          // by Holm, over all differences of the experiment
   double relative = 0;            // difference / mean of the first arm; 0 if that is 0
 
-  bool better() const { return difference.shown && (difference.difference < 0) == lower_is_better; }
-  bool worse() const { return difference.shown && !better(); }
+  bool small = false;  // shown, but no larger than the tolerance
+
+  bool better() const { return counts() && (difference.difference < 0) == lower_is_better; }
+  bool worse() const { return counts() && !better(); }
+  bool counts() const { return difference.shown && !small; }
 };
 
 // What is said of an arm, against the first.
 struct AbVerdict {
   std::string arm{};
-  std::string word{};  // "better", "worse", "mixed", "no difference shown", "no verdict"
+  std::string word{};  // "better", "worse", "mixed", "within tolerance", "no difference
+                       // shown", "no verdict"
   std::string text{};  // a sentence with the figures or the reason
 };
 
@@ -41,6 +45,7 @@ struct AbResult {
   std::vector<AbDifference> differences{};
   std::vector<AbVerdict> verdicts{};  // one an arm after the first
   double alpha = kAlpha;              // of the whole experiment, or of this look at it
+  double tolerance = 0;               // relative; what is shown and no larger is `small`
   size_t comparisons = 0;             // that were corrected for
   size_t seeds_most = 0;              // when seeds are added until it is decided; else 0
   // Runs for which the machine was too busy. With any, no difference counts as shown.
@@ -58,15 +63,17 @@ std::vector<AbDifference> ComparePairs(const std::string& arm,
 AbResult Differences(const std::vector<std::string>& arms, const std::vector<uint64_t>& seeds,
                      const std::vector<RunResult>& results);
 // Corrects for the number of differences in `all` together, says which are shown (adjusted p at
-// most `alpha`, and the interval excludes zero), and gives the verdicts that are missing.
-void Judge(const std::vector<AbResult*>& all, double alpha);
+// most `alpha`, and the interval excludes zero), and gives the verdicts that are missing. What is
+// shown but no larger than `tolerance` of the first arm's mean makes no arm better or worse.
+void Judge(const std::vector<AbResult*>& all, double alpha, double tolerance = 0);
 // Both, for one experiment.
 AbResult CompareArms(const Experiment& experiment, const std::vector<RunResult>& results,
-                     double alpha = kAlpha);
+                     double alpha = kAlpha, double tolerance = 0);
 
 // Of the arm's verdict; empty: it has none yet.
 std::string WordFor(const AbResult& ab, const std::string& arm);
-// Whether every arm but the first is better, worse or mixed: more seeds would not change that.
+// Whether every arm but the first is better, worse, mixed or within the tolerance: more seeds would
+// not change that.
 bool Decided(const AbResult& ab);
 
 }  // namespace weir

@@ -73,6 +73,12 @@ absl::Status CheckExperiment(Experiment& e) {
         "home = \"loopback\" needs DPDK, and this build has none; install libdpdk-dev and build "
         "again, or use home = \"virtual\"");
   }
+  if (e.breakdown && e.traffic.kind != TrafficKind::kJobs) {
+    return fail(
+        "breakdown = true takes collectives and steps apart, and this traffic has none; drop it, "
+        "or "
+        "use a job, as in [traffic] type = \"collective\"");
+  }
   const absl::StatusOr<Traffic> traffic = MakeTraffic(e, e.seeds.front());
   if (!traffic.ok()) return fail(std::string(traffic.status().message()));
   e.traffic.name = traffic->name;

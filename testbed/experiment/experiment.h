@@ -38,6 +38,7 @@ struct FabricSpec {
   Depth mark_max{.bdps = 0.8};
   Depth pfc_xoff{};
   bool marking = true;
+  std::vector<std::string> classes{};  // names of switches.classes; the first is of what says none
   // Whether outputs towards hosts mark; by default not for an algorithm whose receiver grants.
   enum class LastHop : uint8_t { kAuto, kOn, kOff } mark_last_hop = LastHop::kAuto;
 };
@@ -77,7 +78,15 @@ struct ArmRule {
   std::optional<Distance> distance{};
   Bytes size_min{};  // of the largest message of the connection
   Bytes size_max = Bytes::Max();
+  std::optional<uint8_t> traffic_class{};
+  std::string class_name{};  // of that, for people
+  std::string collective{};  // all that the connection carries is of these; "sendrecv": single ones
   Binding binding{};
+
+  bool matches_all() const {
+    return !distance.has_value() && size_min <= Bytes(0) && size_max == Bytes::Max() &&
+           !traffic_class.has_value() && collective.empty();
+  }
 };
 
 struct Arm {
@@ -110,7 +119,8 @@ struct Experiment {
   HomeKind home = HomeKind::kVirtual;
   std::vector<GivenValue> given{};  // see given.h
   SampleSpec samples{};
-  double time_scale = 0;  // of the loopback testbed; 0: chosen for the machine
+  bool breakdown = false;  // of the times of collectives and steps
+  double time_scale = 0;   // of the loopback testbed; 0: chosen for the machine
 };
 
 // The traffic of one seed. Fails if jobs do not fit the fabric, which CheckExperiment finds.

@@ -15,6 +15,7 @@
 #include "testbed/experiment/real_time.h"
 #include "testbed/experiment/samples.h"
 #include "testbed/fabric/fabric.h"
+#include "testbed/virtual/packet_tap.h"
 
 namespace weir {
 
@@ -51,6 +52,9 @@ class Home {
   virtual void RunUntil(Time until) = 0;
   // The schedule counts from now and ends at `horizon` after it. Once.
   virtual void StartFaults(const std::vector<Fault>& faults, Duration horizon) = 0;
+
+  // Sees all packets from now on; in virtual time only. Outlives the home.
+  virtual void SetTap(PacketTap*) {}
 
   virtual const Fabric& fabric() const = 0;
   virtual uint64_t events() const = 0;

@@ -16,23 +16,40 @@ namespace {
 
 constexpr double kTimeScaleMin = 1e-6;
 
-void ReadRule(TableReader& r, size_t number, ArmRule& out) {
+void ReadRule(TableReader& r, size_t number, const std::vector<std::string>& classes,
+              ArmRule& out) {
   int distance = 0;
   r.Choice("distance", {"any", "leaf", "pod", "fabric"}, distance);
   if (distance > 0) out.distance = static_cast<Distance>(distance - 1);
   r.Size("size_min", out.size_min);
   r.Size("size_max", out.size_max);
   if (out.size_max < out.size_min) r.FailKey("size_max", "is below size_min");
+  int traffic_class = -1;
+  ReadClass(r, classes, traffic_class);
+  if (traffic_class >= 0) {
+    out.traffic_class = static_cast<uint8_t>(traffic_class);
+    out.class_name = classes[static_cast<size_t>(traffic_class)];
+  }
+  std::vector<std::string> collectives{"sendrecv"};
+  for (int i = 0; i < kCollectiveKinds; ++i) {
+    collectives.emplace_back(Name(static_cast<CollectiveKind>(i)));
+  }
+  int collective = -1;
+  r.Choice("collective", collectives, collective);
+  if (collective >= 0) out.collective = collectives[static_cast<size_t>(collective)];
   ReadBinding(r, out.binding);
   out.name = absl::StrFormat("rule %d", number);
   r.String("name", out.name);
   r.Finish();
-  if (!out.distance.has_value() && out.size_min <= Bytes(0) && out.size_max == Bytes::Max()) {
-    r.Fail(nullptr, "a rule needs distance, size_min or size_max; what the rest has is the arm's");
+  if (out.matches_all()) {
+    r.Fail(
+        nullptr,
+        "a rule needs distance, size_min, size_max, class or collective; what the rest has is the "
+        "arm's");
   }
 }
 
-void ReadArm(TableReader& r, Arm& out) {
+void ReadArm(TableReader& r, const std::vector<std::string>& classes, Arm& out) {
   ReadBinding(r, out.binding);
   out.name = std::string(out.binding.cc->name) + "/" + out.binding.lb->name;
   r.String("name", out.name);
@@ -42,7 +59,7 @@ void ReadArm(TableReader& r, Arm& out) {
       if (!node.is_table()) return r.Fail(&node, "write [[arms.rules]]");
       TableReader rule(*node.as_table(), "arms.rules", r.file(), r.status());
       ArmRule& added = out.rules.emplace_back();
-      ReadRule(rule, out.rules.size(), added);
+      ReadRule(rule, out.rules.size(), classes, added);
     }
   }
   r.Finish();
@@ -95,7 +112,7 @@ absl::Status ApplyOverride(toml::table& root, const std::string& text) {
 
 namespace {
 
-void ReadTraffic(TableReader& r, TrafficSpec& out) {
+void ReadTraffic(TableReader& r, const std::vector<std::string>& classes, TrafficSpec& out) {
   int kind = 0;
   const bool named = r.Has("type");
   std::vector<std::string> types{"permutation", "incast", "all_to_all", "ring_all_reduce"};
@@ -104,7 +121,7 @@ void ReadTraffic(TableReader& r, TrafficSpec& out) {
   r.Choice("type", types, kind);
   if (kind >= patterns) {
     out.kind = TrafficKind::kJobs;
-    ReadJob(r, static_cast<size_t>(kind - patterns), out.jobs.emplace_back());
+    ReadJob(r, static_cast<size_t>(kind - patterns), classes, out.jobs.emplace_back());
     return r.Finish();
   }
   std::string file;
@@ -134,11 +151,11 @@ void ReadTraffic(TableReader& r, TrafficSpec& out) {
 }
 
 // One [[jobs]] entry.
-void ReadJobTable(TableReader& r, TrafficSpec& out) {
+void ReadJobTable(TableReader& r, const std::vector<std::string>& classes, TrafficSpec& out) {
   int type = -1;
   r.Choice("type", JobTypeNames(), type);
   if (type < 0) return r.FailKey("type", "is missing: what kind of job it is");
-  ReadJob(r, static_cast<size_t>(type), out.jobs.emplace_back());
+  ReadJob(r, static_cast<size_t>(type), classes, out.jobs.emplace_back());
   r.Finish();
 }
 
@@ -197,6 +214,10 @@ void ReadRun(TableReader& r, Experiment& out) {
   r.Choice("home", {"virtual", "loopback"}, home);
   out.home = static_cast<HomeKind>(home);
   r.Number("time_scale", kTimeScaleMin, 1, out.time_scale);
+  r.Bool("breakdown", out.breakdown);
+  if (out.breakdown && out.home != HomeKind::kVirtual) {
+    r.FailKey("breakdown", "is for virtual time; drop it, or set home = \"virtual\"");
+  }
   r.Time("sample_every", out.samples.every);
   std::string flow;
   r.String("sample_flow", flow);
@@ -247,10 +268,11 @@ absl::StatusOr<Experiment> ExperimentFrom(const toml::table& table, const std::s
   if (root.Has("jobs")) {
     if (root.Has("traffic")) root.FailKey("jobs", "and [traffic] exclude each other; drop one");
     e.traffic.kind = TrafficKind::kJobs;
-    ReadTables(root, "jobs", status, [&](TableReader& r) { ReadJobTable(r, e.traffic); });
+    ReadTables(root, "jobs", status,
+               [&](TableReader& r) { ReadJobTable(r, e.fabric.classes, e.traffic); });
   } else {
     TableReader traffic = section("traffic");
-    ReadTraffic(traffic, e.traffic);
+    ReadTraffic(traffic, e.fabric.classes, e.traffic);
   }
   TableReader transport = section("transport");
   ReadTransport(transport, e.transport);
@@ -258,7 +280,8 @@ absl::StatusOr<Experiment> ExperimentFrom(const toml::table& table, const std::s
   ReadRun(run, e);
   ReadTables(root, "faults", status,
              [&](TableReader& r) { ReadFault(r, e.fabric.topology, e.faults); });
-  ReadTables(root, "arms", status, [&](TableReader& r) { ReadArm(r, e.arms.emplace_back()); });
+  ReadTables(root, "arms", status,
+             [&](TableReader& r) { ReadArm(r, e.fabric.classes, e.arms.emplace_back()); });
   root.Finish();
   if (!status.ok()) return status;
   if (e.arms.empty()) {

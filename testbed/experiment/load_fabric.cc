@@ -1,6 +1,9 @@
 // [fabric] of an experiment file.
+#include <algorithm>
+
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
+#include "datapath/wire.h"
 #include "testbed/experiment/load_parts.h"
 
 namespace weir {
@@ -80,6 +83,36 @@ void ReadDepth(TableReader& r, const std::string& key, Depth& out) {
   out = {.bdps = bdps};
 }
 
+// [[fabric.classes]]
+void ReadClasses(TableReader& r, FabricSpec& out) {
+  const toml::array* classes = r.Array("classes");
+  if (classes == nullptr) return;
+  for (const toml::node& node : *classes) {
+    if (!node.is_table()) return r.Fail(&node, "write [[fabric.classes]]");
+    TableReader one(*node.as_table(), "fabric.classes", r.file(), r.status());
+    std::string name;
+    TrafficClass added;
+    one.String("name", name);
+    one.Bool("strict", added.strict);
+    one.Integer("weight", 1, TrafficClass::kWeightMax, added.weight);
+    if (added.strict && one.Has("weight")) {
+      one.FailKey("weight",
+                  "and strict exclude each other: a strict class does not wait for shares");
+    }
+    if (name.empty()) one.FailKey("name", "is missing: jobs name their class by it");
+    if (std::ranges::find(out.classes, name) != out.classes.end()) {
+      one.FailKey("name", "is \"" + name + "\", as another class's; give each a name of its own");
+    }
+    one.Finish();
+    out.classes.push_back(name);
+    out.switches.classes.push_back(added);
+  }
+  if (out.classes.size() > kTrafficClasses) {
+    r.FailKey("classes", absl::StrFormat("are %d; packets tell %d apart", out.classes.size(),
+                                         kTrafficClasses));
+  }
+}
+
 }  // namespace
 
 void ReadFabric(TableReader& r, FabricSpec& out) {
@@ -119,6 +152,7 @@ void ReadFabric(TableReader& r, FabricSpec& out) {
   int last_hop = 0;
   r.Choice("mark_last_hop", {"auto", "on", "off"}, last_hop);
   out.mark_last_hop = static_cast<FabricSpec::LastHop>(last_hop);
+  ReadClasses(r, out);
   r.Bool("pfc", s.pfc);
   ReadDepth(r, "pfc_xoff", out.pfc_xoff);
   r.Number("pfc_alpha", 0.0001, 100, s.pfc_alpha);

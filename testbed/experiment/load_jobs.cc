@@ -297,7 +297,14 @@ std::vector<std::string> JobTypeNames() {
   return names;
 }
 
-void ReadJob(TableReader& r, size_t type, JobSpec& out) {
+void ReadClass(TableReader& r, const std::vector<std::string>& classes, int& out) {
+  if (!classes.empty()) return r.Choice("class", classes, out);
+  if (r.Has("class")) {
+    r.FailKey("class", "names a class of traffic, and the fabric has none; add [[fabric.classes]]");
+  }
+}
+
+void ReadJob(TableReader& r, size_t type, const std::vector<std::string>& classes, JobSpec& out) {
   kJobTypes[type].read(r, out);
   r.String("name", out.name);
   std::vector<std::string> algorithms;
@@ -318,6 +325,9 @@ void ReadJob(TableReader& r, size_t type, JobSpec& out) {
   }
   ReadProtocol(r, out.options);
   ReadCarry(r, out.options.carry);
+  int traffic_class = 0;
+  ReadClass(r, classes, traffic_class);
+  out.options.carry.traffic_class = static_cast<uint8_t>(traffic_class);
   ReadTiming(r, out.options.timing);
   r.Time("start", out.options.start);
   r.Number("size_scale", kScaleMin, kScaleMax, out.options.size_scale);

@@ -24,9 +24,13 @@ void ReadFabric(TableReader& reader, FabricSpec& out);
 // "leaf0-spine3", "host5".
 void ReadFault(TableReader& reader, const Topology& topology, std::vector<Fault>& out);
 
-// The types of jobs; the rest of a job's table by its number among them, all but `type`.
+// The types of jobs; the rest of a job's table by its number among them, all but `type`. `classes`
+// are the fabric's.
 std::vector<std::string> JobTypeNames();
-void ReadJob(TableReader& reader, size_t type, JobSpec& out);
+void ReadJob(TableReader& reader, size_t type, const std::vector<std::string>& classes,
+             JobSpec& out);
+// The number of the class that `class` names, one of `classes`.
+void ReadClass(TableReader& reader, const std::vector<std::string>& classes, int& out);
 
 // "host3", "leaf0", "spine2" (two tiers), "agg1" and "core4" (three), "switch0" (one).
 std::string NodeName(const Topology& topology, NodeId node);

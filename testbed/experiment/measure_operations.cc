@@ -158,6 +158,11 @@ void MeasureOperations(const Traffic& traffic, const std::vector<Duration>& fire
   for (const Job& job : traffic.jobs) result.jobs.push_back(meter.Measure(job));
 }
 
+void Add(const Breakdown& parts, Breakdown& sum) {
+  if (sum.size() < parts.size()) sum.resize(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) sum[i] += parts[i];
+}
+
 std::vector<OperationSummary> SummarizeOperations(const std::vector<OperationResult>& operations) {
   std::vector<OperationSummary> out;
   std::map<std::tuple<std::string, Bytes, uint32_t>, size_t> index;
@@ -177,6 +182,7 @@ std::vector<OperationSummary> SummarizeOperations(const std::vector<OperationRes
     s.mean += o.end - o.first_arrival;
     s.since_last += o.end - o.last_arrival;
     s.ideal += o.ideal;
+    Add(o.breakdown, s.breakdown);
     factors[at->second] += o.bus_factor;
   }
   for (size_t i = 0; i < out.size(); ++i) {
@@ -185,6 +191,7 @@ std::vector<OperationSummary> SummarizeOperations(const std::vector<OperationRes
     s.mean = s.mean / s.calls;
     s.since_last = s.since_last / s.calls;
     s.ideal = s.ideal / s.calls;
+    for (Duration& part : s.breakdown) part = part / s.calls;
     if (s.mean > Duration(0)) {
       s.algorithm_bandwidth =
           static_cast<double>(s.size.count()) / (static_cast<double>(s.mean.count()) * 1e-9);

@@ -24,9 +24,13 @@ struct OperationSummary {
   Duration ideal{};                // mean
   double algorithm_bandwidth = 0;  // bytes a second, of the mean time
   double bus_bandwidth = 0;
+  Breakdown breakdown{};  // mean, of those that have one
 };
 // In the order of their first calls.
 std::vector<OperationSummary> SummarizeOperations(const std::vector<OperationResult>& operations);
+
+// Adds parts to parts; `sum` may be empty.
+void Add(const Breakdown& parts, Breakdown& sum);
 
 // The lines that nccl-tests prints: one a size, then the mean bus bandwidth. `operations` are of
 // one run; those named "warmup" are left out.

@@ -165,6 +165,22 @@ std::string ResultTable(const std::vector<RunResult>& results) {
   return out;
 }
 
+namespace {
+
+std::string ClassesText(const FabricSpec& f) {
+  if (f.classes.empty()) return "";
+  std::string out = "            classes";
+  for (size_t i = 0; i < f.classes.size(); ++i) {
+    const TrafficClass& c = f.switches.classes[i];
+    out += i == 0 ? " " : ", ";
+    out += f.classes[i] +
+           (c.strict ? std::string(" (strict)") : absl::StrFormat(" (weight %d)", c.weight));
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
 std::string EffectiveConfig(const Experiment& e) {
   const FabricSpec& f = e.fabric;
   std::string out = absl::StrFormat("experiment  %s (%s)\n", e.name, e.source);
@@ -176,6 +192,7 @@ std::string EffectiveConfig(const Experiment& e) {
                                                : "tail drop",
                          DepthText(f.mark_min), DepthText(f.mark_max), f.marking ? "" : " (off)",
                          LastHopText(f.mark_last_hop));
+  out += ClassesText(f);
   out += absl::StrFormat("home        %s\n", HomeText(e));
   out += absl::StrFormat("traffic     %s\n", e.traffic.name);
   for (const JobSpec& job : e.traffic.jobs) out += UnusedText(job);

@@ -8,6 +8,7 @@ namespace {
 
 const char* Word(const AbResult& ab, const AbDifference& d) {
   if (WordFor(ab, d.arm) == kNoVerdict) return "not judged";
+  if (d.small) return "within tolerance";
   return d.better() ? "better" : d.worse() ? "worse" : "no difference shown";
 }
 

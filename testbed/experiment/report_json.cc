@@ -58,17 +58,27 @@ nlohmann::json RealTimeJson(const RealTimeStats& s) {
           {"too_busy", s.too_busy}};
 }
 
+nlohmann::json BreakdownJson(const Breakdown& breakdown) {
+  nlohmann::json out = nlohmann::json::object();
+  for (size_t i = 0; i < breakdown.size(); ++i) {
+    out[Name(static_cast<TimePart>(i))] = breakdown[i].count();
+  }
+  return out;
+}
+
 nlohmann::json OperationJson(const OperationResult& o) {
-  return {{"name", o.name},
-          {"size_bytes", o.size.count()},
-          {"ranks", o.ranks},
-          {"first_arrival_ns", OrNull(o.first_arrival)},
-          {"last_arrival_ns", OrNull(o.last_arrival)},
-          {"end_ns", OrNull(o.end)},
-          {"last_rank", o.last_rank},
-          {"ideal_ns", o.ideal.count()},
-          {"algbw_Bps", o.finished() ? o.algorithm_bandwidth() : 0},
-          {"busbw_Bps", o.finished() ? o.bus_bandwidth() : 0}};
+  nlohmann::json out = {{"name", o.name},
+                        {"size_bytes", o.size.count()},
+                        {"ranks", o.ranks},
+                        {"first_arrival_ns", OrNull(o.first_arrival)},
+                        {"last_arrival_ns", OrNull(o.last_arrival)},
+                        {"end_ns", OrNull(o.end)},
+                        {"last_rank", o.last_rank},
+                        {"ideal_ns", o.ideal.count()},
+                        {"algbw_Bps", o.finished() ? o.algorithm_bandwidth() : 0},
+                        {"busbw_Bps", o.finished() ? o.bus_bandwidth() : 0}};
+  if (!o.breakdown.empty()) out["breakdown_ns"] = BreakdownJson(o.breakdown);
+  return out;
 }
 nlohmann::json JobJson(const JobResult& j) {
   nlohmann::json steps = nlohmann::json::array();
@@ -76,6 +86,7 @@ nlohmann::json JobJson(const JobResult& j) {
     steps.push_back({{"time_ns", OrNull(s.time)},
                      {"compute_ns", s.compute.count()},
                      {"exposed_ns", s.exposed.count()}});
+    if (!s.breakdown.empty()) steps.back()["breakdown_ns"] = BreakdownJson(s.breakdown);
   }
   nlohmann::json slow = nlohmann::json::array();
   for (const JobResult::SlowRank& s : j.slow_ranks) {
@@ -193,6 +204,11 @@ nlohmann::json ToJson(const Experiment& e) {
                     {"cc_params", ParamsJson(arm.binding.cc->params, arm.binding.cc_config)},
                     {"lb_params", ParamsJson(arm.binding.lb->params, arm.binding.lb_config)}});
   }
+  nlohmann::json classes = nlohmann::json::array();
+  for (size_t i = 0; i < f.classes.size(); ++i) {
+    const TrafficClass& c = f.switches.classes[i];
+    classes.push_back({{"name", f.classes[i]}, {"strict", c.strict}, {"weight", c.weight}});
+  }
   nlohmann::json given = nlohmann::json::object();
   for (const GivenValue& g : e.given) given[g.key] = g.value;
   return {{"name", e.name},
@@ -206,6 +222,7 @@ nlohmann::json ToJson(const Experiment& e) {
           {"mark_min", f.marking ? DepthText(f.mark_min) : "off"},
           {"mark_max", f.marking ? DepthText(f.mark_max) : "off"},
           {"mark_last_hop", LastHopText(f.mark_last_hop)},
+          {"classes", classes},
           {"trimming", f.switches.trimming},
           {"pfc", f.switches.pfc},
           {"traffic", e.traffic.name},
@@ -234,16 +251,17 @@ nlohmann::json ToJson(const AbResult& ab) {
                     {"p", d.difference.p},
                     {"p_adjusted", d.p_adjusted},
                     {"decides", d.decides},
-                    {"shown", d.difference.shown}});
+                    {"shown", d.difference.shown},
+                    {"small", d.small}});
   }
   nlohmann::json verdicts = nlohmann::json::array();
   for (const AbVerdict& v : ab.verdicts) {
     verdicts.push_back({{"arm", v.arm}, {"verdict", v.word}, {"text", v.text}});
   }
-  return {{"baseline", ab.baseline},       {"seeds", ab.seeds},
-          {"too_busy", ab.too_busy},       {"alpha", ab.alpha},
-          {"comparisons", ab.comparisons}, {"seeds_most", ab.seeds_most},
-          {"verdicts", verdicts},          {"differences", rows}};
+  return {
+      {"baseline", ab.baseline},     {"seeds", ab.seeds},         {"too_busy", ab.too_busy},
+      {"alpha", ab.alpha},           {"tolerance", ab.tolerance}, {"comparisons", ab.comparisons},
+      {"seeds_most", ab.seeds_most}, {"verdicts", verdicts},      {"differences", rows}};
 }
 
 nlohmann::json ToJson(const League& league) {

@@ -1,4 +1,7 @@
 // Collectives and jobs, for people.
+#include <numeric>
+#include <utility>
+
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
 #include "testbed/experiment/measure_operations.h"
@@ -35,6 +38,48 @@ std::string CallsTable(const RunResult& r) {
   return out;
 }
 
+// One row each: a title and the time's parts.
+using TitledParts = std::pair<TextRow, Breakdown>;
+
+// Shares of the parts that are anywhere above nothing.
+std::string PartsTable(TextRow head, const std::vector<TitledParts>& all) {
+  Breakdown sum;
+  for (const auto& [title, parts] : all) Add(parts, sum);
+  std::vector<TextRow> rows;
+  for (size_t i = 0; i < sum.size(); ++i) {
+    if (sum[i] > Duration(0)) head.push_back(Name(static_cast<TimePart>(i)));
+  }
+  rows.push_back(std::move(head));
+  for (const auto& [title, parts] : all) {
+    if (parts.empty()) continue;
+    const Duration whole = std::accumulate(parts.begin(), parts.end(), Duration(0));
+    TextRow row = title;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (sum[i] == Duration(0)) continue;
+      row.push_back(
+          whole == Duration(0) ? "-" : absl::StrFormat("%.1f %%", 100 * Ratio(parts[i], whole)));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows.size() > 1 ? AlignRows(rows) : "";
+}
+
+// Where the time goes, if the experiment asks.
+std::string Breakdowns(const RunResult& r) {
+  std::vector<TitledParts> calls;
+  for (const OperationSummary& s : SummarizeOperations(r.operations)) {
+    if (calls.size() >= kRowsMax) break;
+    calls.push_back({{s.name, PrettyBytes(static_cast<double>(s.size.count()))}, s.breakdown});
+  }
+  std::vector<TitledParts> steps;
+  for (const JobResult& job : r.jobs) {
+    for (size_t i = 0; i < job.steps.size(); ++i) {
+      steps.push_back({{job.name, absl::StrFormat("%d", i)}, job.steps[i].breakdown});
+    }
+  }
+  return PartsTable({"where time goes", "size"}, calls) + PartsTable({"job", "step"}, steps);
+}
+
 std::string JobLines(const JobResult& job) {
   std::string out;
   for (size_t i = 0; i < job.steps.size(); ++i) {
@@ -61,6 +106,7 @@ std::string OperationTable(const RunResult& r) {
   if (r.operations.empty()) return "";
   std::string out = absl::StrFormat("\n%s, seed %d\n", r.arm, r.seed) + CallsTable(r);
   for (const JobResult& job : r.jobs) out += JobLines(job);
+  out += Breakdowns(r);
   return out;
 }
 

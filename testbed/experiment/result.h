@@ -28,6 +28,26 @@ struct TransferResult {
   bool finished() const { return sent != Duration::Max(); }
 };
 
+// What the time of a collective or a step was spent on.
+enum class TimePart : uint8_t {
+  kPeers,          // the first rank waits for the one that matters
+  kCompute,        // of a rank
+  kLocal,          // copies within a node, late starts
+  kClearToSend,    // on its way
+  kCredit,         // not granted by the receiver
+  kWindow,         // held back by the algorithm's window or rate
+  kSender,         // behind other messages at the sender
+  kRecovery,       // until something lost is sent again
+  kSerialisation,  // of the bytes at the sender's line rate
+  kPropagation,    // of the last packet and its acknowledgement: the idle network
+  kQueueing,       // of the last packet
+  kReordering,     // there, but held for something earlier
+};
+inline constexpr size_t kTimeParts = 12;
+const char* Name(TimePart part);  // "clear_to_send"
+// By part; empty: not asked for, or not finished.
+using Breakdown = std::vector<Duration>;
+
 // One collective, or one transfer between ranks.
 struct OperationResult {
   std::string name{};  // "all_reduce"
@@ -39,6 +59,7 @@ struct OperationResult {
   Duration end{};            // when the last rank was done; Max: not finished
   uint32_t last_rank = 0;    // who came last
   Duration ideal{};          // closed form, since the last arrival; 0: not known
+  Breakdown breakdown{};     // adds up to end - first_arrival
 
   bool finished() const { return end != Duration::Max(); }
   // Bytes a second; since the first arrival, as a caller sees it.
@@ -51,9 +72,10 @@ struct OperationResult {
 
 // One step of a job.
 struct StepResult {
-  Duration time{};     // from the last rank's end of the step before; Max: not finished
-  Duration compute{};  // a rank's mean
-  Duration exposed{};  // mean of what is left: waiting for communication
+  Duration time{};        // from the last rank's end of the step before; Max: not finished
+  Duration compute{};     // a rank's mean
+  Duration exposed{};     // mean of what is left: waiting for communication
+  Breakdown breakdown{};  // adds up to `time`
 };
 struct JobResult {
   std::string name{};

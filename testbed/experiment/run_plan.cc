@@ -1,6 +1,8 @@
 #include "testbed/experiment/run_plan.h"
 
 #include <algorithm>
+#include <memory>
+#include <tuple>
 
 #include "testbed/experiment/arm_rules.h"
 #include "testbed/fabric/paths.h"
@@ -18,13 +20,12 @@ constexpr uint64_t kPagesMax = 1u << 20;
 RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
     : experiment_(experiment),
       arm_(arm),
-      urgent_(arm.binding),
       seed_(seed),
       traffic_(*MakeTraffic(experiment, seed)),
       loads_(std::max(traffic_.hosts, experiment.fabric.topology.hosts)) {
-  urgent_.urgent = true;
   const Routes routes(experiment_.fabric.topology);
   rules_ = MatchRules(arm_, traffic_, routes);
+  MakeBindings();
   MeasureRoundTrips(routes);
   switches_ = Switches();
   for (const TrafficConnection& c : traffic_.connections) {
@@ -62,9 +63,25 @@ Bytes RunPlan::packet_wire() const {
 }
 
 const Binding& RunPlan::BindingFor(uint32_t connection) const {
-  if (traffic_.connections[connection].urgent) return urgent_;
-  const uint32_t rule = rules_[connection];
-  return rule == kNoRule ? arm_.binding : arm_.rules[rule].binding;
+  return bindings_.at(KeyOf(connection));
+}
+
+// Rules are for data only.
+RunPlan::BindingKey RunPlan::KeyOf(uint32_t connection) const {
+  const TrafficConnection& c = traffic_.connections[connection];
+  if (c.urgent) return {.rule = kNoRule, .urgent = true};
+  return {.rule = rules_[connection], .traffic_class = c.traffic_class};
+}
+
+void RunPlan::MakeBindings() {
+  for (uint32_t i = 0; i < traffic_.connections.size(); ++i) {
+    const BindingKey key = KeyOf(i);
+    const auto [at, added] = bindings_.try_emplace(key);
+    if (!added) continue;
+    at->second = key.rule == kNoRule ? arm_.binding : arm_.rules[key.rule].binding;
+    at->second.urgent = key.urgent;
+    at->second.traffic_class = key.traffic_class;
+  }
 }
 
 std::vector<RuleUse> RunPlan::RuleUses() const {
@@ -144,6 +161,38 @@ IdealInput RunPlan::Ideal() const {
                 return static_cast<const RunPlan*>(self)->round_trips_.at({from, to});
               },
           .context = this};
+}
+
+// Half of the way of nothing there and back is propagation; the rest is the packet's.
+PathFacts RunPlan::path_facts() const {
+  struct Ways {
+    explicit Ways(const Topology& t) : topology(t), routes(t), rates(t.hosts) {
+      for (const LinkShape& link : t.links) {
+        if (t.IsHost(link.from)) rates[link.from] = link.rate;
+      }
+    }
+    const Topology& topology;
+    Routes routes;
+    std::vector<Rate> rates;  // by host
+    std::map<std::tuple<uint32_t, uint32_t, Bytes>, Duration> known;
+  };
+  const auto ways = std::make_shared<Ways>(experiment_.fabric.topology);
+  return {.passage =
+              [ways](uint32_t from, uint32_t to, Bytes wire) {
+                const auto [at, added] = ways->known.try_emplace({from, to, wire});
+                if (added) {
+                  const auto rtt = [&](Bytes size) {
+                    return BaseRtt(ways->topology, ways->routes, from, to, size, Bytes(0));
+                  };
+                  at->second = rtt(wire) - rtt(Bytes(0)) / 2;
+                }
+                return at->second;
+              },
+          .rate = [ways](uint32_t host) { return ways->rates[host]; },
+          .credit =
+              [this](uint32_t connection) {
+                return BindingFor(connection).cc->receiver_half != nullptr;
+              }};
 }
 
 Duration RunPlan::IdealTransfer(const Transfer& transfer) const {

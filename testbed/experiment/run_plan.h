@@ -9,6 +9,7 @@
 
 #include "datapath/api/rng.h"
 #include "datapath/endpoint.h"
+#include "testbed/experiment/breakdown.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/result.h"
 
@@ -29,7 +30,7 @@ class RunPlan {
   Duration base_rtt() const { return base_rtt_; }
   Bytes bdp() const { return bdp_; }
   const SwitchConfig& switches() const { return switches_; }
-  // Of a connection, by its number: its class, or the arm's rules.
+  // Of a connection, by its number: of the arm or its rules, in the connection's class.
   const Binding& BindingFor(uint32_t connection) const;
   // How many connections each rule of the arm decides; the last: none of them.
   std::vector<RuleUse> RuleUses() const;
@@ -41,6 +42,9 @@ class RunPlan {
   bool HostTalks(uint32_t host) const { return loads_[host].connections > 0; }
   EndpointConfig EndpointFor(uint32_t host) const;
   uint32_t tx_pages_max() const { return PagesFor(traffic_.connections.size()); }
+
+  // For the breakdown of times; of connections of this plan, which outlives them.
+  PathFacts path_facts() const;
 
   Duration IdealTransfer(const Transfer& transfer) const;
   Duration IdealMakespan() const;
@@ -56,9 +60,18 @@ class RunPlan {
   static uint32_t PagesFor(uint64_t connections);
   IdealInput Ideal() const;
 
+  // What tells the bindings of an arm's connections apart.
+  struct BindingKey {
+    uint32_t rule = 0;
+    bool urgent = false;
+    uint8_t traffic_class = 0;
+    auto operator<=>(const BindingKey&) const = default;
+  };
+  BindingKey KeyOf(uint32_t connection) const;
+  void MakeBindings();
+
   const Experiment& experiment_;
   const Arm& arm_;
-  Binding urgent_;
   uint64_t seed_;
   Traffic traffic_;
   Rate host_rate_{};
@@ -68,6 +81,7 @@ class RunPlan {
   SwitchConfig switches_{};
   std::vector<Load> loads_;      // by host
   std::vector<uint32_t> rules_;  // by connection; see arm_rules.h
+  std::map<BindingKey, Binding> bindings_;
 };
 
 }  // namespace weir

@@ -5,16 +5,19 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/books.h"
+#include "testbed/experiment/breakdown.h"
 #include "testbed/experiment/home.h"
 #include "testbed/experiment/homes.h"
 #include "testbed/experiment/measure.h"
 #include "testbed/experiment/measure_operations.h"
 #include "testbed/experiment/run_plan.h"
+#include "testbed/experiment/transfer_watch.h"
 #include "testbed/fabric/host_address.h"
 #include "testbed/traffic/runs.h"
 
@@ -131,6 +134,7 @@ class Run {
                                    .ideal = plan_.IdealTransfer(t)});
     }
     home_->StartWatching();
+    if (plan_.experiment().breakdown) WatchTransfers();
     begin_ = home_->now();
     home_->StartFaults(plan_.experiment().faults, plan_.experiment().time_limit);
     for (const uint32_t i : book_.Transfers(kNoTrigger)) {
@@ -140,6 +144,18 @@ class Run {
       AddDue({.at = traffic_.delays[i].length, .index = i, .is_delay = true});
     }
     DoDue();
+  }
+
+  void WatchTransfers() {
+    causes_.resize(traffic_.triggers.size());
+    watch_.emplace(traffic_.transfers.size(), plan_.experiment().fabric.topology,
+                   [this](uint32_t host, WireId to, uint32_t message) {
+                     const auto connection = by_id_.find({host, to.value});
+                     if (connection == by_id_.end()) return TransferWatch::kNone;
+                     const std::vector<uint32_t>& sent = sent_messages_[connection->second];
+                     return message < sent.size() ? sent[message] : TransferWatch::kNone;
+                   });
+    home_->SetTap(&*watch_);
   }
 
   void RunTraffic(const std::function<void(const Progress&)>& progress) {
@@ -169,7 +185,8 @@ class Run {
       if (at > home_->now()) return home_->SetTimer(at);
       due_.pop();
       if (next.is_delay) {
-        FireTrigger(traffic_.delays[next.index].on_done, next.at);
+        FireTrigger(traffic_.delays[next.index].on_done, next.at,
+                    {FiredBy::Kind::kDelay, next.index});
       } else {
         Start(next.index);
       }
@@ -184,6 +201,9 @@ class Run {
       return;
     }
     r.start = home_->now() - begin_;
+    if (watch_.has_value()) {
+      watch_->Start(index, traffic_.connections[t.connection].from);
+    }
     const absl::Status status = home_->PostWrite(
         traffic_.connections[t.connection].from, ids_[t.connection],
         {.length = static_cast<uint32_t>(t.size.count()), .notify = true, .cookie = index});
@@ -192,13 +212,14 @@ class Run {
   }
 
   // `now` is as exact as what fired it; the home's clock may be a little later.
-  void FireTrigger(uint32_t trigger, Duration now) {
+  void FireTrigger(uint32_t trigger, Duration now, FiredBy first_cause) {
     if (trigger == kNoTrigger) return;
-    firing_.push_back(trigger);
+    firing_.emplace_back(trigger, first_cause);
     while (!firing_.empty()) {
-      const uint32_t t = firing_.back();
+      const auto [t, cause] = firing_.back();
       firing_.pop_back();
       if (!book_.Fire(t)) continue;
+      if (!causes_.empty() && fired_at_[t] == Duration::Max()) causes_[t] = cause;
       fired_at_[t] = std::min(fired_at_[t], now);
       for (const uint32_t i : book_.Transfers(t)) Start(i);
       for (const uint32_t i : book_.Delays(t)) {
@@ -207,7 +228,7 @@ class Run {
           AddDue({.at = now + delay.length, .index = i, .is_delay = true});
           home_->SetTimer(begin_ + due_.top().at);
         } else if (delay.on_done != kNoTrigger) {
-          firing_.push_back(delay.on_done);
+          firing_.emplace_back(delay.on_done, FiredBy{FiredBy::Kind::kDelay, i});
         }
       }
     }
@@ -248,13 +269,14 @@ class Run {
     TransferResult& r = result_.transfers[index];
     r.sent = at;
     FinishIfDone(r);
-    FireTrigger(traffic_.transfers[index].on_sent, at);
+    FireTrigger(traffic_.transfers[index].on_sent, at, {FiredBy::Kind::kSent, index});
   }
   void OnReceived(uint32_t index, Duration at) {
     TransferResult& r = result_.transfers[index];
     r.received = at;
+    if (watch_.has_value()) watch_->Received(index);
     FinishIfDone(r);
-    FireTrigger(traffic_.transfers[index].on_received, at);
+    FireTrigger(traffic_.transfers[index].on_received, at, {FiredBy::Kind::kReceived, index});
   }
   void FinishIfDone(const TransferResult& r) {
     if (r.sent != Duration::Max() && r.received != Duration::Max()) ++finished_;
@@ -280,6 +302,11 @@ class Run {
     result_.ideal = plan_.IdealMakespan();
     MeasureCompletions(result_);
     MeasureOperations(traffic_, fired_at_, result_);
+    if (watch_.has_value()) {
+      CriticalPaths(traffic_, fired_at_, causes_, result_.transfers, *watch_, begin_,
+                    plan_.path_facts())
+          .Break(result_);
+    }
     MeasureFabric(home_->fabric(), result_);
   }
 
@@ -287,6 +314,9 @@ class Run {
   const Traffic& traffic_;
   TriggerBook book_;
   RunResult result_;
+  // If the times of collectives and steps are to be taken apart.
+  std::optional<TransferWatch> watch_;
+  std::vector<FiredBy> causes_;  // by trigger
   std::unique_ptr<Home> home_;
 
   std::vector<WireId> ids_;                                  // at the sender, by connection
@@ -298,7 +328,7 @@ class Run {
 
   Time begin_{};
   std::vector<Duration> fired_at_;  // by trigger; Max: not yet
-  std::vector<uint32_t> firing_;
+  std::vector<std::pair<uint32_t, FiredBy>> firing_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   uint64_t order_ = 0;
 };

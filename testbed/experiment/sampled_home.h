@@ -26,6 +26,7 @@ class SampledHome final : public Home {
   NetAddress AddressOf(uint32_t host) const override { return home_->AddressOf(host); }
   Time now() const override { return home_->now(); }
   void SetTimer(Time at) override { home_->SetTimer(at); }
+  void SetTap(PacketTap* tap) override { home_->SetTap(tap); }
   bool Step(Time until) override;
   void RunUntil(Time until) override { home_->RunUntil(until); }
   void StartFaults(const std::vector<Fault>& faults, Duration horizon) override {

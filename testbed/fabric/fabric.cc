@@ -41,7 +41,11 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, uint64_t se
   }
   for (uint32_t& s : seeds_) s = static_cast<uint32_t>(rng_.Next());
   if (config_.same_seed) std::fill(seeds_.begin(), seeds_.end(), seeds_[0]);
-  if (config_.pfc) inputs_.resize(topology.links.size());
+  if (config_.classes.size() > 1) SetUpClasses();
+  if (config_.pfc) {
+    inputs_.resize(topology.links.size() * classes());
+    notices_.resize(topology.links.size());
+  }
 }
 
 void Fabric::PushBack(Fifo& fifo, PacketId id) {
@@ -146,12 +150,12 @@ LinkId Fabric::Shortest(Time now, std::span<const LinkId> next) {
   return best;
 }
 
-Bytes Fabric::QueueLimit(const Port& port) const {
+Bytes Fabric::QueueLimit(const Port& port, Bytes queue) const {
   Bytes limit = config_.queue_limit > Bytes(0) ? config_.queue_limit : Bytes::Max();
   if (config_.buffer > Bytes(0)) {
     const Bytes free = std::max(Bytes(0), config_.buffer - buffered_[port.node]);
     // Lossless traffic is held back by pausing; only the whole buffer is a limit.
-    limit = std::min(limit, config_.pfc ? port.data.bytes + free : Scaled(free, config_.alpha));
+    limit = std::min(limit, config_.pfc ? queue + free : Scaled(free, config_.alpha));
   } else if (config_.pfc) {
     limit = Bytes::Max();
   }
@@ -168,11 +172,13 @@ bool Fabric::ShouldMark(const Port& port, Bytes queue) {
 
 // Decides what becomes of a packet that meets the data queue: it stays as it is, it is trimmed, or
 // it goes (false).
-bool Fabric::Admit(Port& port, Packet& packet) {
+bool Fabric::Admit(LinkId link, Packet& packet) {
+  Port& port = ports_[link];
   if (!port.is_switch || packet.cls == FrameClass::kControl) return true;
   const Bytes size(packet.wire);
-  const Bytes limit = QueueLimit(port);
-  if (size <= limit && port.data.bytes <= limit - size) return true;
+  const Bytes queue = QueueOf(link, packet);
+  const Bytes limit = QueueLimit(port, queue);
+  if (size <= limit && queue <= limit - size) return true;
   if (!config_.trimming || !packet.trimmable) return false;
   packet.trimmed = true;
   packet.trimmed_last_hop = port.to_host;
@@ -194,7 +200,7 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
   Serve(now, link);
   ++port.stats.packets_in;
   port.stats.bytes_in += packet.wire;
-  bool fits = Admit(port, packet);
+  bool fits = Admit(link, packet);
   const bool control = packet.cls == FrameClass::kControl;
   if (fits && control && port.is_switch && config_.control_limit > Bytes(0)) {
     fits = port.control.bytes + Bytes(packet.wire) <= config_.control_limit;
@@ -208,13 +214,17 @@ void Fabric::Enqueue(Time now, LinkId link, PacketId id) {
     buffered_[port.node] += Bytes(packet.wire);
     if (config_.pfc) HoldInput(now, packet);
     if (config_.mark_on_enqueue && !control && packet.ecn_capable && !packet.marked &&
-        ShouldMark(port, port.data.bytes + Bytes(packet.wire))) {
+        ShouldMark(port, QueueOf(link, packet) + Bytes(packet.wire))) {
       packet.marked = true;
       ++port.stats.marks;
       ++stats_.marks;
     }
   }
-  PushBack(control ? port.control : port.data, id);
+  if (control) {
+    PushBack(port.control, id);
+  } else {
+    PushData(link, id);
+  }
   port.stats.queue_peak = std::max(port.stats.queue_peak, port.data.bytes);
   Serve(now, link);
 }
@@ -225,8 +235,8 @@ void Fabric::Serve(Time now, LinkId link) {
   while (port.wire.free_at() <= now) {
     if (port.control.head != kNoPacket) {
       Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.control));
-    } else if (port.data.head != kNoPacket && !port.paused) {
-      Start(std::max(port.wire.free_at(), Time(0)), link, PopFront(port.data));
+    } else if (const PacketId id = PopData(link); id != kNoPacket) {
+      Start(std::max(port.wire.free_at(), Time(0)), link, id);
     } else {
       // Idle: whatever comes next starts when it comes.
       if (port.wire.free_at() < now) port.wire.SkipTo(now);
@@ -234,7 +244,7 @@ void Fabric::Serve(Time now, LinkId link) {
     }
   }
   // Without an arrival ahead, as when the link is down, nothing else would come back to the queue.
-  const bool waits = port.control.head != kNoPacket || port.data.head != kNoPacket;
+  const bool waits = port.control.head != kNoPacket || port.data.packets > 0;
   if (waits && (every_departure_ || port.link.head == kNoPacket)) {
     timers_.Arm(DepartureTimer(link), port.wire.free_at());
   }
@@ -243,7 +253,7 @@ void Fabric::Serve(Time now, LinkId link) {
 Bytes Fabric::LeftSince(Time now, LinkId link) const {
   const Port& port = ports_[link];
   const Time free_at = port.wire.free_at();
-  if (port.paused || !port.up || now <= free_at) return Bytes(0);
+  if (port.paused != 0 || !port.up || now <= free_at) return Bytes(0);
   return std::min(queued(link), port.wire.rate() * (now - free_at));
 }
 
@@ -268,7 +278,7 @@ void Fabric::Start(Time at, LinkId link, PacketId id) {
     if (config_.pfc) FreeInput(at, packet);
     const bool data = packet.cls != FrameClass::kControl;
     if (data && !config_.mark_on_enqueue && packet.ecn_capable && !packet.marked &&
-        ShouldMark(port, port.data.bytes)) {
+        ShouldMark(port, QueueOf(link, packet))) {
       packet.marked = true;
       ++port.stats.marks;
       ++stats_.marks;
@@ -290,7 +300,7 @@ void Fabric::WriteInBand(Time at, LinkId link, const Packet& packet) {
   if (config_.telemetry) {
     AppendTelemetry(headers, {.stamp = at,
                               .transmitted = Bytes(static_cast<int64_t>(port.stats.bytes_out)),
-                              .queue = port.data.bytes,
+                              .queue = QueueOf(link, packet),
                               .rate = port.wire.rate(),
                               .hop = static_cast<uint16_t>(link)});
   }

@@ -31,6 +31,14 @@ enum class SwitchBalancing : uint8_t {
   kRoundRobin,  // in turn, packet by packet
 };
 
+// How an output shares its link among the classes of its data.
+struct TrafficClass {
+  static constexpr uint32_t kWeightMax = 100;
+
+  uint32_t weight = 1;  // deficit round robin among those that are not strict
+  bool strict = false;  // before all that are not, and before strict ones that come later
+};
+
 struct SwitchConfig {
   Bytes queue_limit{};    // of data in each output; 0: the shared buffer is the limit
   Bytes buffer{};         // shared by all outputs; 0: unlimited
@@ -60,6 +68,10 @@ struct SwitchConfig {
   bool same_seed = false;  // all switches hash alike: traffic polarises
   // How long after a link goes down or comes up the routes follow; Max: never.
   Duration reroute_after = Duration::Max();
+
+  // Classes of data, each with a queue of its own in every output, of switches and of hosts:
+  // limits, marks and pauses are by class. Fewer than two: all data is of one class.
+  std::vector<TrafficClass> classes{};
 };
 
 // Counts of one output. in = out + queued + dropped holds at any time, for packets and bytes.
@@ -115,7 +127,8 @@ class Fabric {
   void Inject(Time now, uint32_t host, PacketId packet);
   // Packets waiting in a host's own queue.
   uint32_t HostQueue(Time now, uint32_t host);
-  bool HostPaused(uint32_t host) const { return ports_[host_link_[host]].paused; }
+  // Some class of it, at least.
+  bool HostPaused(uint32_t host) const { return ports_[host_link_[host]].paused != 0; }
 
   // Faults, at `now`; see faults.h.
   void SetLink(Time now, LinkId link, bool up);
@@ -150,17 +163,16 @@ class Fabric {
         : wire(shape.rate), delay(shape.delay), to(shape.to), is_switch(switch_output) {}
     Serializer wire;
     Fifo control;
-    Fifo data;
+    Fifo data;  // with classes, only their sum: the packets are in queues_
     Fifo link;  // in service or on the wire, by arrival
     Duration delay;
     NodeId to;
     bool is_switch;
     bool to_host = false;
-    bool paused = false;
+    uint8_t paused = 0;  // a bit a class
     bool up = true;
     bool impaired = false;
     NodeId node = 0;  // whose output it is
-    Time paused_since{};
     PortStats stats;
     // With path_load: the average, and what it was like when the last packet left.
     double load = 0;
@@ -168,11 +180,21 @@ class Fabric {
     uint64_t load_bytes_out = 0;
     Bytes load_queue{};
   };
-  // Of one input of a switch, for PFC.
+  // Of one class of one input of a switch, for PFC.
   struct Input {
     Bytes held{};
     bool pausing = false;
-    std::deque<std::pair<Time, bool>> notices;  // on the way to the peer
+    Time paused_since{};  // of the output at its other end
+  };
+  struct PauseNotice {  // on the way to the peer
+    Time at;
+    uint8_t traffic_class;
+    bool pause;
+  };
+  // Of one class of one output.
+  struct ClassQueue {
+    Fifo packets;
+    Bytes deficit{};  // what it may still send before the next class's turn
   };
   struct Late {
     Time at;
@@ -195,18 +217,44 @@ class Fabric {
   LinkId Choose(Time now, NodeId node, const Packet& packet, std::span<const LinkId> next);
   LinkId Shortest(Time now, std::span<const LinkId> next);
   void Enqueue(Time now, LinkId link, PacketId id);
-  bool Admit(Port& port, Packet& packet);
+  bool Admit(LinkId link, Packet& packet);
   void Serve(Time now, LinkId link);
   void Start(Time at, LinkId link, PacketId id);
   void WriteInBand(Time at, LinkId link, const Packet& packet);
   void MeasureLoad(Time at, Port& port) const;
   void Drop(PacketId id, uint64_t& counter);
   bool ShouldMark(const Port& port, Bytes queue);
-  Bytes QueueLimit(const Port& port) const;
+  Bytes QueueLimit(const Port& port, Bytes queue) const;
+
+  // --- Classes of data ---
+  bool has_classes() const { return !queues_.empty(); }
+  uint32_t classes() const { return has_classes() ? static_cast<uint32_t>(quanta_.size()) : 1; }
+  uint8_t ClassOfPacket(const Packet& packet) const {
+    return packet.traffic_class < classes() ? packet.traffic_class : 0;
+  }
+  size_t ClassIndex(LinkId link, const Packet& packet) const {
+    return size_t{link} * classes() + ClassOfPacket(packet);
+  }
+  // Data bytes before the packet's class in that output.
+  Bytes QueueOf(LinkId link, const Packet& packet) const {
+    return has_classes() ? queues_[ClassIndex(link, packet)].packets.bytes
+                         : ports_[link].data.bytes;
+  }
+  void PushData(LinkId link, PacketId id);
+  // What goes next; kNoPacket: there is nothing, or it is paused.
+  PacketId PopData(LinkId link) {
+    Port& port = ports_[link];
+    if (has_classes()) return PopClass(link);
+    return port.data.head == kNoPacket || port.paused != 0 ? kNoPacket : PopFront(port.data);
+  }
+  void SetUpClasses();
+  PacketId PopClass(LinkId link);
+  PacketId PopFrom(LinkId link, uint32_t traffic_class);
+
   void HoldInput(Time now, const Packet& packet);
   void FreeInput(Time now, const Packet& packet);
   Bytes PauseAbove(NodeId node) const;
-  void SendPause(Time now, LinkId input, bool pause);
+  void SendPause(Time now, LinkId input, uint8_t traffic_class, bool pause);
   void HandlePause(Time now, LinkId link);
   void HandleLate(Time now);
   // Timers: arrivals by link, pauses by link, departures by link, and what was held back.
@@ -226,14 +274,18 @@ class Fabric {
   Deliver deliver_;
   Rng rng_;
 
-  std::vector<Port> ports_;              // by link
-  std::vector<LinkId> host_link_;        // by host: its way up
-  std::vector<uint32_t> seeds_;          // by node
-  std::vector<Bytes> buffered_;          // by node
-  std::vector<uint32_t> next_turn_;      // by node, for round robin
-  std::vector<Input> inputs_;            // by link, with PFC
-  std::vector<Impairment> impairments_;  // by link
-  std::vector<bool> bursting_;           // by link: in the bad state
+  std::vector<Port> ports_;                       // by link
+  std::vector<LinkId> host_link_;                 // by host: its way up
+  std::vector<uint32_t> seeds_;                   // by node
+  std::vector<Bytes> buffered_;                   // by node
+  std::vector<uint32_t> next_turn_;               // by node, for round robin
+  std::vector<Input> inputs_;                     // by link, then class, with PFC
+  std::vector<std::deque<PauseNotice>> notices_;  // by link, with PFC
+  std::vector<ClassQueue> queues_;                // by link, then class, with several classes
+  std::vector<Bytes> quanta_;                     // by class: what it may send each turn
+  std::vector<uint8_t> turns_;                    // by link: the class that may send
+  std::vector<Impairment> impairments_;           // by link
+  std::vector<bool> bursting_;                    // by link: in the bad state
   std::priority_queue<Late, std::vector<Late>, std::greater<>> late_;
   uint64_t late_order_ = 0;
   FabricStats stats_;

@@ -13,47 +13,49 @@ Bytes Fabric::PauseAbove(NodeId node) const {
 }
 
 void Fabric::HoldInput(Time now, const Packet& packet) {
-  Input& input = inputs_[packet.from_link];
+  const LinkId link = packet.from_link;
+  const uint8_t traffic_class = ClassOfPacket(packet);
+  Input& input = inputs_[ClassIndex(link, packet)];
   input.held += Bytes(packet.wire);
   if (input.pausing) return;
-  if (input.held > PauseAbove(ports_[packet.from_link].to)) SendPause(now, packet.from_link, true);
+  if (input.held > PauseAbove(ports_[link].to)) SendPause(now, link, traffic_class, true);
 }
 
 void Fabric::FreeInput(Time now, const Packet& packet) {
-  Input& input = inputs_[packet.from_link];
+  const LinkId link = packet.from_link;
+  Input& input = inputs_[ClassIndex(link, packet)];
   input.held -= Bytes(packet.wire);
   if (!input.pausing) return;
-  const Bytes resume = PauseAbove(ports_[packet.from_link].to) - Bytes(2 * packet.wire);
-  if (input.held <= std::max(Bytes(0), resume)) SendPause(now, packet.from_link, false);
+  const Bytes resume = PauseAbove(ports_[link].to) - Bytes(2 * packet.wire);
+  if (input.held <= std::max(Bytes(0), resume)) {
+    SendPause(now, link, ClassOfPacket(packet), false);
+  }
 }
 
 // The pause frame travels back along the cable; its own transmission is taken as instant.
-void Fabric::SendPause(Time now, LinkId input, bool pause) {
-  Input& in = inputs_[input];
-  in.pausing = pause;
-  const bool first = in.notices.empty();
-  in.notices.emplace_back(now + ports_[input].delay, pause);
-  if (first) {
-    timers_.Arm(PauseTimer(input), in.notices.front().first);
-  }
+void Fabric::SendPause(Time now, LinkId input, uint8_t traffic_class, bool pause) {
+  inputs_[size_t{input} * classes() + traffic_class].pausing = pause;
+  std::deque<PauseNotice>& notices = notices_[input];
+  notices.push_back({now + ports_[input].delay, traffic_class, pause});
+  if (notices.size() == 1) timers_.Arm(PauseTimer(input), notices.front().at);
 }
 
 void Fabric::HandlePause(Time now, LinkId link) {
-  Input& input = inputs_[link];
   Port& port = ports_[link];
   Serve(now, link);
-  const bool pause = input.notices.front().second;
-  input.notices.pop_front();
-  if (!input.notices.empty()) {
-    timers_.Arm(PauseTimer(link), input.notices.front().first);
-  }
-  if (pause == port.paused) return;
-  port.paused = pause;
-  if (pause) {
-    port.paused_since = now;
+  std::deque<PauseNotice>& notices = notices_[link];
+  const PauseNotice notice = notices.front();
+  notices.pop_front();
+  if (!notices.empty()) timers_.Arm(PauseTimer(link), notices.front().at);
+  const auto bit = static_cast<uint8_t>(1u << notice.traffic_class);
+  if (notice.pause == ((port.paused & bit) != 0)) return;
+  port.paused ^= bit;
+  Time& since = inputs_[size_t{link} * classes() + notice.traffic_class].paused_since;
+  if (notice.pause) {
+    since = now;
     ++port.stats.pauses;
   } else {
-    port.stats.paused += now - port.paused_since;
+    port.stats.paused += now - since;
     Serve(now, link);
   }
 }

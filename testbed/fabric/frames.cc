@@ -19,19 +19,23 @@ bool IsV6(std::span<const std::byte> headers) {
   return (static_cast<uint8_t>(headers[kEthernetBytes]) >> 4) == 6;
 }
 
+uint32_t DscpOf(std::span<const std::byte> headers) {
+  const std::byte* ip = headers.data() + kEthernetBytes;
+  const uint32_t tos = IsV6(headers) ? Load32(ip) >> 20 & 0xFF : static_cast<uint8_t>(ip[1]);
+  return tos >> 2;
+}
+
+static_assert(kDscpData % kTrafficClasses == 0 && kDscpRetransmit % kTrafficClasses == 0);
+
 }  // namespace
 
 FrameClass ClassOf(std::span<const std::byte> headers) {
-  const std::byte* ip = headers.data() + kEthernetBytes;
-  const uint32_t tos = IsV6(headers) ? Load32(ip) >> 20 & 0xFF : static_cast<uint8_t>(ip[1]);
-  switch (tos >> 2) {
-    case kDscpData:
-      return FrameClass::kData;
-    case kDscpRetransmit:
-      return FrameClass::kRetransmit;
-    default:
-      return FrameClass::kControl;
+  const uint32_t dscp = DscpOf(headers);
+  if (dscp >= kDscpData && dscp < kDscpData + kTrafficClasses) return FrameClass::kData;
+  if (dscp >= kDscpRetransmit && dscp < kDscpRetransmit + kTrafficClasses) {
+    return FrameClass::kRetransmit;
   }
+  return FrameClass::kControl;
 }
 
 uint32_t HeaderBytes(std::span<const std::byte> frame) {
@@ -42,6 +46,11 @@ uint32_t HeaderBytes(std::span<const std::byte> frame) {
   if (type != static_cast<uint8_t>(DataHeader::kType)) return size;
   const uint32_t room = InBandBytes(DataHeader::InBandOf(static_cast<uint8_t>(frame[weir + 1])));
   return std::min(size, weir + kDataHeaderBytes + room);
+}
+
+bool ReadDataHeader(std::span<const std::byte> headers, DataHeader& out) {
+  FrameInfo info;
+  return ReadFrame(headers, info) == WireError::kNone && Read(info.packet, out) == WireError::kNone;
 }
 
 void DescribePacket(std::span<const std::byte> headers, uint32_t payload, FrameClass cls,
@@ -59,6 +68,7 @@ void DescribePacket(std::span<const std::byte> headers, uint32_t payload, FrameC
   const bool data = cls != FrameClass::kControl;
   packet.ecn_capable = packet.trimmable = data;
   packet.marked = packet.trimmed = packet.trimmed_last_hop = false;
+  packet.traffic_class = data ? static_cast<uint8_t>(DscpOf(headers) % kTrafficClasses) : 0;
   packet.in_band = data;  // whoever writes looks for the room
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "datapath/wire.h"
 #include "testbed/fabric/packet.h"
 
 namespace weir {
@@ -14,6 +15,9 @@ FrameClass ClassOf(std::span<const std::byte> headers);
 
 // Where the payload of a data packet begins in a frame that holds both; all of any other frame.
 uint32_t HeaderBytes(std::span<const std::byte> frame);
+
+// The header of a data packet, read from a frame's headers; false: it is none, or damaged.
+bool ReadDataHeader(std::span<const std::byte> headers, DataHeader& out);
 
 // Fills in what switches look at; content, sequence and place in the pool are the caller's.
 void DescribePacket(std::span<const std::byte> headers, uint32_t payload, FrameClass cls,

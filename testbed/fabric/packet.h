@@ -34,6 +34,7 @@ struct alignas(64) Packet {
   bool trimmed_last_hop = false;
   bool in_band = false;                // may have room for what switches write
   bool lent = false;                   // its content is a frame of somebody else: FrameKeeper
+  uint8_t traffic_class = 0;           // of data
   uint32_t sequence = 0;               // for the trace
   std::byte* payload_bytes = nullptr;  // owned unless lent; nullptr: content does not matter
 };

@@ -25,6 +25,7 @@ std::string Unbroken(std::string html) {
 
 const char* WordOf(const AbResult& ab, const AbDifference& d) {
   if (WordFor(ab, d.arm) == kNoVerdict) return "not judged";
+  if (d.small) return "within tolerance";
   return d.better() ? "better" : d.worse() ? "worse" : "no difference shown";
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/measure_operations.h"
@@ -60,6 +61,37 @@ std::string OperationsTable(const std::vector<RunResult>& results) {
   std::string out = HtmlTable(rows);
   if (more > 0) out += absl::StrFormat("<p class=\"note\">and %d more; --json has all</p>\n", more);
   return out;
+}
+
+std::string BreakdownTable(const std::vector<RunResult>& results) {
+  const std::vector<std::string> arms = ArmsOf(results);
+  std::vector<std::pair<std::string, OperationSummary>> calls;
+  Breakdown sum;
+  for (const std::string& arm : arms) {
+    for (OperationSummary& s : CallsOf(results, arm)) {
+      if (s.breakdown.empty() || calls.size() >= kRowsMax) continue;
+      Add(s.breakdown, sum);
+      calls.emplace_back(arm, std::move(s));
+    }
+  }
+  if (calls.empty()) return "";
+  std::vector<HtmlRow> rows;
+  rows.push_back({TextCell("collective"), NumberCell("size"), TextCell("arm")});
+  for (size_t i = 0; i < sum.size(); ++i) {
+    if (sum[i] > Duration(0)) rows[0].push_back(NumberCell(Name(static_cast<TimePart>(i))));
+  }
+  for (const auto& [arm, s] : calls) {
+    HtmlRow row{TextCell(s.name), NumberCell(PrettyBytes(static_cast<double>(s.size.count()))),
+                HeadCell(arm)};
+    for (size_t i = 0; i < sum.size(); ++i) {
+      if (sum[i] == Duration(0)) continue;
+      row.push_back(NumberCell(
+          s.mean == Duration(0) ? "-"
+                                : absl::StrFormat("%.1f %%", 100 * Ratio(s.breakdown[i], s.mean))));
+    }
+    rows.push_back(std::move(row));
+  }
+  return HtmlTable(rows);
 }
 
 std::vector<Chart> BandwidthCharts(const std::vector<RunResult>& results) {

@@ -156,6 +156,13 @@ std::string HtmlReport(const Experiment& e, const std::vector<RunResult>& result
     const std::vector<Chart> bandwidth = BandwidthCharts(results);
     if (!bandwidth.empty()) page.Charts(bandwidth);
   }
+  if (const std::string parts = BreakdownTable(results); !parts.empty()) {
+    page.Heading("Where the time goes");
+    page.Add(parts);
+    page.Add(
+        "<p class=\"note\">Shares of the time since the first arrival, along the chain of events "
+        "that the end waited for.</p>\n");
+  }
   if (ab != nullptr) {
     page.Heading("Differences to " + ab->baseline);
     page.Add(DifferenceTable(*ab));

@@ -26,6 +26,8 @@ std::string DifferenceTable(const AbResult& ab);
 std::vector<Chart> CompletionCharts(const std::vector<RunResult>& results);
 // Collectives: a table, and a chart of bus bandwidth over size for each kind with several sizes.
 std::string OperationsTable(const std::vector<RunResult>& results);
+// Where their time goes; empty unless the experiment asked.
+std::string BreakdownTable(const std::vector<RunResult>& results);
 std::vector<Chart> BandwidthCharts(const std::vector<RunResult>& results);
 // The arms of `results` in order.
 std::vector<std::string> ArmsOf(const std::vector<RunResult>& results);

@@ -44,7 +44,9 @@ PlanCarrier::Way& PlanCarrier::WayOf(uint32_t communicator, uint32_t from, uint3
     way.connections.push_back(static_cast<uint32_t>(traffic_.connections.size()));
     traffic_.connections.push_back({.from = hosts_[from * node_.nics + nic],
                                     .to = hosts_[to * node_.nics + nic],
-                                    .urgent = clears && options_.cts_urgent});
+                                    .urgent = clears && options_.cts_urgent,
+                                    .traffic_class = options_.traffic_class,
+                                    .clears = clears});
     way.sent.emplace_back();
   }
   return way;

@@ -34,6 +34,7 @@ struct CarryOptions {
   bool cts = false;
   bool cts_urgent = false;  // those messages go in the control class, before all data
   uint32_t window = 4;
+  uint8_t traffic_class = 0;  // of data, below kTrafficClasses
   std::array<DistanceLimit, kDistances> limits{};
   // Between ranks of a node, and to another rank's NIC there.
   Rate node_rate = Gbps(3600);

@@ -14,6 +14,8 @@ struct TrafficConnection {
   uint32_t from = 0;    // host
   uint32_t to = 0;      // host, another one
   bool urgent = false;  // in the control class
+  uint8_t traffic_class = 0;
+  bool clears = false;  // carries nothing but clear-to-send messages
 };
 
 inline constexpr uint32_t kNoTrigger = 0xFFFF'FFFF;

@@ -60,6 +60,7 @@ void SimPort::TxBurst(std::span<const Frame> frames) {
     if (frame.payload != nullptr && frame.payload_size > 0) {
       packets_.CopyPayload(*packet, {frame.payload, frame.payload_size});
     }
+    if (tap_ != nullptr) tap_->OnInject(now_, host_, id, *packet, {frame.data, frame.size});
     fabric_.Inject(now_, host_, id);
   }
 }

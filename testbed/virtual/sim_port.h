@@ -7,6 +7,7 @@
 #include "datapath/nic_port.h"
 #include "testbed/fabric/fabric.h"
 #include "testbed/fabric/host_address.h"
+#include "testbed/virtual/packet_tap.h"
 
 namespace weir {
 
@@ -26,6 +27,7 @@ class SimPort final : public NicPort {
   void TxBurst(std::span<const Frame> frames) override;
 
   void set_now(Time now) { now_ = now; }
+  void set_tap(PacketTap* tap) { tap_ = tap; }
   // A packet that arrived for this host; taken over.
   void Accept(Time now, PacketId packet);
   bool has_received() const { return head_ < received_.size(); }
@@ -47,6 +49,7 @@ class SimPort final : public NicPort {
   size_t head_ = 0;
   bool tx_short_ = false;
   uint32_t sequence_ = 0;
+  PacketTap* tap_ = nullptr;
 };
 
 }  // namespace weir

@@ -28,6 +28,7 @@ class VirtualHome final : public Home {
   void SetTimer(Time at) override { world_.SetTimer(kRunTimer, at); }
   bool Step(Time until) override { return world_.Step(until); }
   void RunUntil(Time until) override { world_.RunUntil(until); }
+  void SetTap(PacketTap* tap) override { world_.SetTap(tap); }
   void StartFaults(const std::vector<Fault>& faults, Duration horizon) override;
 
   const Fabric& fabric() const override { return world_.fabric(); }

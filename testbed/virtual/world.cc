@@ -37,8 +37,16 @@ Endpoint& World::AddHost(uint32_t host, EndpointConfig config) {
     std::abort();
   }
   entry->endpoint = *std::move(endpoint);
+  entry->port.set_tap(tap_);
   hosts_[host] = std::move(entry);
   return *hosts_[host]->endpoint;
+}
+
+void World::SetTap(PacketTap* tap) {
+  tap_ = tap;
+  for (const auto& host : hosts_) {
+    if (host != nullptr) host->port.set_tap(tap);
+  }
 }
 
 void World::Stall(uint32_t host, Time until) {
@@ -53,6 +61,7 @@ void World::Deliver(Time now, uint32_t host, PacketId packet) {
     packets_.Give(packet);
     return;
   }
+  if (tap_ != nullptr) tap_->OnDeliver(now, packet, packets_[packet]);
   hosts_[host]->port.Accept(now, packet);
   Poll(host);
 }

@@ -45,6 +45,9 @@ class World final : public FaultTarget {
 
   // After posting to an endpoint from outside of a callback.
   void Kick(uint32_t host) { wheel_.Arm(first_host_timer_ + host, now_); }
+  // Sees the packets of all hosts from now on, hosts that are added later, too. Outlives the world.
+  void SetTap(PacketTap* tap);
+
   // The host's poll loop stands still until then; no later call shortens it.
   void Stall(uint32_t host, Time until) override;
 
@@ -93,6 +96,7 @@ class World final : public FaultTarget {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::function<void(uint32_t, const Completion&)> on_completion_;
   std::function<void(uint32_t)> on_timer_;
+  PacketTap* tap_ = nullptr;
   uint64_t events_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // Messages from memory to memory, and what may not happen to it.
+#include <cstring>
 #include <vector>
 
 #include "datapath/endpoint.h"
@@ -293,6 +294,68 @@ TEST_F(MessageTest, NothingAllocatesAfterTheSetUp) {
   }
   EXPECT_EQ(pipe().Count(1, Event::kReceived), 20);
   EXPECT_EQ(pipe().allocations(), before);
+}
+
+// What InPlace was shown, put together again.
+struct Taken {
+  std::vector<std::byte> bytes;
+  size_t calls = 0;
+  InPlace in_place() {
+    return {[](void* argument, uint64_t offset, const void* data, size_t size) {
+              auto& taken = *static_cast<Taken*>(argument);
+              ++taken.calls;
+              ASSERT_LE(offset + size, taken.bytes.size());
+              if (size > 0) std::memcpy(taken.bytes.data() + offset, data, size);
+            },
+            this};
+  }
+};
+
+TEST_F(MessageTest, ASendIsTakenInPlaceOnceForEachPacket) {
+  Use(PipeConfig());
+  Open();
+  // Every third packet comes twice, every fifth not at once.
+  pipe().OnPacket([](const Sight& s) {
+    if (s.info.type != PacketType::kData) return Fate{};
+    return Fate{.copies = s.nth % 5 == 4 ? 0 : s.nth % 3 == 0 ? 2 : 1};
+  });
+  const std::vector<std::byte> data = Pattern(100'001);
+  Taken taken{.bytes = std::vector<std::byte>(data.size())};
+  const auto length = static_cast<uint32_t>(data.size());
+  ASSERT_TRUE(pipe()[1]
+                  .PostReceive(pipe().now(), pipe().accepted(),
+                               {.capacity = length, .cookie = 9, .in_place = taken.in_place()})
+                  .ok());
+  pipe().Kick(1);
+  Send(data.data(), length);
+  pipe().RunFor(Millis(10));
+  ASSERT_EQ(pipe().Count(1, Event::kReceived), 1);
+  EXPECT_EQ(taken.bytes, data);
+  EXPECT_EQ(taken.calls, (data.size() + 4095) / 4096);
+}
+
+TEST_F(MessageTest, AWriteIsTakenInPlaceAtItsOffset) {
+  Use(PipeConfig());
+  Open();
+  const std::vector<std::byte> data = Pattern(9'000);
+  Taken taken{.bytes = std::vector<std::byte>(10'000)};
+  const absl::StatusOr<uint32_t> region =
+      pipe()[1].RegisterRegion(RxTarget{.in_place = taken.in_place()}, taken.bytes.size());
+  ASSERT_TRUE(region.ok());
+  Write({.data = data.data(), .length = 9'000, .region = *region, .address = 1'000});
+  pipe().RunFor(Millis(1));
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), taken.bytes.begin() + 1'000));
+}
+
+TEST_F(MessageTest, PlacedAndTakenInPlaceAtOnceIsRefused) {
+  Use(PipeConfig());
+  Open();
+  Taken taken;
+  std::byte byte{};
+  const absl::Status status =
+      pipe()[1].PostReceive(pipe().now(), pipe().accepted(),
+                            {.data = &byte, .capacity = 1, .in_place = taken.in_place()});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

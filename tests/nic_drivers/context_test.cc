@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -115,6 +116,24 @@ TEST_F(ContextTest, SendsAndWritesArriveWhole) {
   Next(*a_, Event::kSent);
   EXPECT_TRUE(std::equal(data.begin(), data.end(), written.begin() + 5));
   EXPECT_EQ(a_->device().counters().tx_copied, 0u);
+}
+
+// The payload is seen in the port's buffers, on the endpoint's thread, before its completion.
+TEST_F(ContextTest, AMessageIsTakenInPlace) {
+  ASSERT_NO_FATAL_FAILURE(Open());
+  const WireId id = Connect();
+  const WireId there = Next(*b_, Event::kAccepted).connection;
+  const std::vector<std::byte> data = Pattern(300'001);
+  std::vector<std::byte> taken(data.size());
+  const auto take = [](void* argument, uint64_t offset, const void* bytes, size_t size) {
+    std::memcpy(static_cast<std::byte*>(argument) + offset, bytes, size);
+  };
+  const auto capacity = static_cast<uint32_t>(data.size());
+  ASSERT_TRUE(
+      b_->PostReceive(there, {.capacity = capacity, .in_place = {take, taken.data()}}).ok());
+  ASSERT_TRUE(a_->PostSend(id, {.data = data.data(), .length = capacity}).ok());
+  EXPECT_EQ(Next(*b_, Event::kReceived).bytes, capacity);
+  EXPECT_EQ(taken, data);
 }
 
 TEST_F(ContextTest, TwoConnectionsShowTheirOwnAlgorithms) {

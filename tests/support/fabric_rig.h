@@ -17,6 +17,7 @@ struct Sending {
   uint32_t flow = 0;  // hash
   bool ecn = true;
   bool trimmable = true;
+  uint8_t traffic_class = 0;
 };
 
 struct Arrival {
@@ -56,6 +57,7 @@ class FabricRig {
     p.cls = s.cls;
     p.ecn_capable = s.ecn;
     p.trimmable = s.trimmable;
+    p.traffic_class = s.traffic_class;
     p.marked = p.trimmed = p.trimmed_last_hop = p.in_band = false;
     p.sequence = next_++;
     const std::vector<std::byte> zeros(s.wire);

@@ -139,6 +139,23 @@ TEST(AbTest, ARegressionAtOneSizeIsShownThoughTheMeanImproves) {
   EXPECT_THAT(ab.verdicts[0].text, HasSubstr("WORSE: mean completion, 10.0 kB +3.0"));
 }
 
+// The same results: small messages 3 % slower and large ones 20 % faster, or only the former.
+TEST(AbTest, WhatIsShownWithinTheToleranceMakesNoArmWorse) {
+  const auto verdict = [](double large, double tolerance) {
+    AbResult ab = Differences({"a", "b"}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, MadeUp(10, 1.03, large));
+    Judge({&ab}, kAlpha, tolerance);
+    EXPECT_EQ(ab.tolerance, tolerance);
+    return ab.verdicts.at(0);
+  };
+  EXPECT_EQ(verdict(0.8, 0).word, "mixed");
+  EXPECT_EQ(verdict(0.8, 0.05).word, "better");
+  EXPECT_EQ(verdict(1, 0).word, "worse");
+  const AbVerdict small = verdict(1, 0.05);
+  EXPECT_EQ(small.word, "within tolerance");
+  EXPECT_THAT(small.text, testing::HasSubstr("shown, and no more than 5 %"));
+  EXPECT_EQ(verdict(1, 0.01).word, "worse");
+}
+
 TEST(AbTest, FewerSeedsThanFiveGiveNoVerdictAndFiveDo) {
   const AbResult four = CompareMadeUp(MadeUp(4, 0.5, 0.5), 4);
   EXPECT_EQ(four.verdicts[0].word, kNoVerdict);

@@ -11,6 +11,7 @@
 #include "datapath/api/rng.h"
 #include "testbed/traffic/import/file_set.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/workload_check.h"
 
 namespace weir {
 namespace {
@@ -33,26 +34,7 @@ std::map<std::string, int> CallsByKind(const Workload& w) {
   for (const CollectiveCall& c : w.calls) ++calls[Name(c.kind)];
   return calls;
 }
-// Every op names ops, calls and ranks that there are.
-void ExpectSound(const Workload& w) {
-  for (const Communicator& c : w.communicators) {
-    for (const uint32_t rank : c.ranks) ASSERT_LT(rank, w.ranks);
-  }
-  for (const CollectiveCall& c : w.calls) {
-    ASSERT_LT(c.communicator, w.communicators.size());
-    ASSERT_GT(c.size, Bytes(0));
-  }
-  for (const WorkOp& op : w.ops) {
-    ASSERT_LT(op.rank, w.ranks);
-    for (const uint32_t before : op.after) ASSERT_LT(before, w.ops.size());
-    if (op.kind == WorkOp::Kind::kCollective) {
-      ASSERT_LT(op.call, w.calls.size());
-    }
-    if (op.kind == WorkOp::Kind::kSend) {
-      ASSERT_LT(op.peer, w.ranks);
-    }
-  }
-}
+void ExpectSound(const Workload& w) { EXPECT_EQ(Unsound(w), ""); }
 
 TEST(Import, GoalBinomialBroadcast) {
   const Workload w = Import("goal/binary_tree_32.goal");

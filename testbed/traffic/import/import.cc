@@ -82,11 +82,16 @@ absl::StatusOr<Workload> ImportWorkload(const std::string& path, const std::stri
                                         const ImportOptions& options) {
   const absl::StatusOr<std::vector<NamedText>> files = ReadFileSet(path);
   if (!files.ok()) return files.status();
+  return ImportFiles(path, *files, format, options);
+}
+
+absl::StatusOr<Workload> ImportFiles(const std::string& path, const std::vector<NamedText>& files,
+                                     const std::string& format, const ImportOptions& options) {
   for (const Importer& importer : kImporters) {
-    if (format == "auto" ? !importer.looks_like(files->front()) : format != importer.name) continue;
+    if (format == "auto" ? !importer.looks_like(files.front()) : format != importer.name) continue;
     if (absl::Status bad = CheckOptions(importer, path, options); !bad.ok()) return bad;
     try {
-      absl::StatusOr<Workload> workload = importer.read(*files, options);
+      absl::StatusOr<Workload> workload = importer.read(files, options);
       if (!workload.ok()) return workload;
       if (workload->ops.empty()) return BadFile(path, "there is nothing to do in it");
       return workload;

@@ -26,6 +26,16 @@ inline uint32_t Count(const nlohmann::json& object, const char* key, uint32_t ot
   return value >= 0 && value <= kRanksMax ? static_cast<uint32_t>(value) : otherwise;
 }
 
+// A whole number at `key` of an object; `otherwise` if it is far beyond what a clock or counter
+// shows.
+inline int64_t Whole(const nlohmann::json& object, const char* key, int64_t otherwise) {
+  constexpr double kMost = 4e18;
+  const auto found = object.find(key);
+  if (found == object.end()) return otherwise;
+  if (found->is_number() && !(std::abs(found->get<double>()) < kMost)) return otherwise;
+  return found->get<int64_t>();
+}
+
 // Microseconds, as profilers write them.
 inline Duration MicrosOf(const nlohmann::json& value) {
   if (!value.is_number()) return Duration(0);

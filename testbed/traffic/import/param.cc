@@ -31,8 +31,8 @@ absl::StatusOr<CommTrace> ReadRank(const NamedText& file, uint32_t& world, Unuse
     CommEvent event{.group = e.contains("pg_id") ? e.at("pg_id").dump() : "",
                     .in_split = {},
                     .root = Count(e, "root", 0),
-                    .request = e.value("req", int64_t{-1}),
-                    .earliest = Duration(e.value("startTime_ns", int64_t{0}))};
+                    .request = Whole(e, "req", -1),
+                    .earliest = Duration(Whole(e, "startTime_ns", 0))};
     if (name == "wait") {
       trace.events.push_back(event);
       continue;

@@ -64,7 +64,11 @@ absl::StatusOr<Workload> FromCommTraces(const std::string& name, uint32_t ranks,
 // Fails if ops wait for each other in a circle.
 absl::Status CheckNoCycle(const Workload& workload);
 
-// One importer a format. `files` is not empty.
+// What ImportWorkload does with the files behind `path`, which is for messages; at least one.
+absl::StatusOr<Workload> ImportFiles(const std::string& path, const std::vector<NamedText>& files,
+                                     const std::string& format, const ImportOptions& options);
+
+// One importer a format. `files` is not empty. Those of JSON throw nlohmann::json::exception.
 absl::StatusOr<Workload> ImportGoal(const std::vector<NamedText>& files, const ImportOptions&);
 absl::StatusOr<Workload> ImportChakra(const std::vector<NamedText>& files, const ImportOptions&);
 absl::StatusOr<Workload> ImportPytorchEt(const std::vector<NamedText>& files, const ImportOptions&);
@@ -72,5 +76,8 @@ absl::StatusOr<Workload> ImportKineto(const std::vector<NamedText>& files, const
 absl::StatusOr<Workload> ImportParam(const std::vector<NamedText>& files, const ImportOptions&);
 absl::StatusOr<Workload> ImportAicb(const std::vector<NamedText>& files, const ImportOptions&);
 absl::StatusOr<Workload> ImportSimai(const std::vector<NamedText>& files, const ImportOptions&);
+
+// What ImportRequests does with its file.
+absl::StatusOr<RequestTrace> ReadRequests(const NamedText& file);
 
 }  // namespace weir

@@ -75,7 +75,10 @@ absl::StatusOr<RequestTrace> ImportRequests(const std::string& path) {
   const absl::StatusOr<std::vector<NamedText>> files = ReadFileSet(path);
   if (!files.ok()) return files.status();
   if (files->size() != 1) return BadFile(path, "a request trace is one file");
-  const NamedText& file = files->front();
+  return ReadRequests(files->front());
+}
+
+absl::StatusOr<RequestTrace> ReadRequests(const NamedText& file) {
   const std::vector<std::string> lines = LinesOf(file.text);
   if (lines.empty()) return BadFile(file.name, "is empty");
   absl::StatusOr<RequestTrace> trace = lines[0].rfind("TIMESTAMP", 0) == 0
