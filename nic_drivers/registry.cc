@@ -4,6 +4,9 @@
 #ifdef WEIR_HAS_DPDK
 #include "nic_drivers/dpdk/driver.h"
 #endif
+#ifdef WEIR_HAS_VERBS
+#include "nic_drivers/verbs/driver.h"
+#endif
 
 namespace weir {
 namespace {
@@ -11,6 +14,9 @@ namespace {
 constexpr const DriverEntry* kAll[] = {
 #ifdef WEIR_HAS_DPDK
     &kDpdkDriver,
+#endif
+#ifdef WEIR_HAS_VERBS
+    &kVerbsDriver,
 #endif
     nullptr,  // so that there is an array in any case
 };
@@ -21,16 +27,24 @@ std::span<const DriverEntry* const> AllDrivers() {
   return std::span(kAll).first(std::size(kAll) - 1);
 }
 
+const DriverEntry* FindDriver(const std::string& device) {
+  const std::string kind = device.substr(0, device.find(':'));
+  for (const DriverEntry* driver : AllDrivers()) {
+    if (kind == driver->name) return driver;
+  }
+  return nullptr;
+}
+
 absl::StatusOr<std::unique_ptr<NicDevice>> OpenDevice(const DeviceOptions& options) {
-  const std::string kind = options.device.substr(0, options.device.find(':'));
+  if (const DriverEntry* driver = FindDriver(options.device)) return driver->open(options);
   std::string known;
   for (const DriverEntry* driver : AllDrivers()) {
-    if (kind == driver->name) return driver->open(options);
     known += absl::StrFormat("\n  %s: %s", driver->name, driver->summary);
   }
   if (known.empty()) {
     return absl::UnimplementedError(
-        "this build of Weir has no NIC driver; install libdpdk-dev and build again, or run in "
+        "this build of Weir has no NIC driver; install libdpdk-dev or libibverbs-dev and build "
+        "again, or run in "
         "virtual time");
   }
   return absl::NotFoundError(absl::StrFormat(

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "datapath/nic_device.h"
@@ -15,7 +16,12 @@ struct DriverEntry {
   const char* name;     // "dpdk": its devices are "dpdk:..."
   const char* summary;  // one line, with the form of a device's name
   absl::StatusOr<std::unique_ptr<NicDevice>> (*open)(const DeviceOptions& options);
+  // Names of this host's devices, as for OpenDevice; nullptr: they cannot be listed.
+  std::vector<std::string> (*list)() = nullptr;
+  bool has_address = false;  // its devices have addresses: DeviceOptions::address may be empty
 };
+// By the "driver:" of a device's name; nullptr: none that is built in.
+const DriverEntry* FindDriver(const std::string& device);
 // In the order of the registry; empty when built without any.
 std::span<const DriverEntry* const> AllDrivers();
 

@@ -4,15 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "nic_drivers/finding.h"
+
 namespace weir {
-
-enum class Verdict { kOk, kWarn, kFail };
-
-struct Finding {
-  Verdict verdict = Verdict::kOk;
-  std::string text;    // what is so
-  std::string remedy;  // what to do about it; empty if nothing is to be done
-};
 
 // `device` as for OpenDevice; empty: the host alone. What only slows things down is a warning, what
 // keeps the device from being opened is a failure.

@@ -13,7 +13,7 @@
 #include "datapath/nic_port.h"
 #include "nic_drivers/dpdk/clock.h"
 #include "nic_drivers/dpdk/regions.h"
-#include "nic_drivers/dpdk/sorter.h"
+#include "nic_drivers/sorter.h"
 #include "nic_drivers/dpdk/stamp_clock.h"
 
 namespace weir {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "nic_drivers/dpdk/buffers.h"
-#include "nic_drivers/dpdk/counting.h"
+#include "nic_drivers/counting.h"
 #include "nic_drivers/dpdk/eth_clock.h"
 #include "nic_drivers/dpdk/port.h"
 

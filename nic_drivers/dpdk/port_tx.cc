@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "nic_drivers/dpdk/buffers.h"
-#include "nic_drivers/dpdk/counting.h"
+#include "nic_drivers/counting.h"
 #include "nic_drivers/dpdk/port.h"
 
 namespace weir {

@@ -9,7 +9,7 @@
 
 #include "nic_drivers/dpdk/clock.h"
 #include "nic_drivers/dpdk/ring_pair.h"
-#include "nic_drivers/dpdk/sorter.h"
+#include "nic_drivers/sorter.h"
 
 namespace weir {
 

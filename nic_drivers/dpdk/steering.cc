@@ -3,7 +3,7 @@
 #include <rte_flow.h>
 
 #include "datapath/wire.h"
-#include "nic_drivers/dpdk/sorter.h"
+#include "nic_drivers/sorter.h"
 
 namespace weir {
 namespace {

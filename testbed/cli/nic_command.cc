@@ -37,15 +37,35 @@ absl::Status WriteTo(const std::string& path, const std::string& text) {
 // --- probe ---
 
 struct ProbeArguments {
-  std::string device, address = "192.0.2.1/24", json_path;
+  std::string device, address, json_path;
   uint32_t queues = 1;
   std::vector<std::string> arguments;
 };
 
+// Of devices that have none of their own, unless the user says otherwise.
+std::string AddressFor(const std::string& device, const std::string& given, const char* usual) {
+  const DriverEntry* driver = FindDriver(device);
+  const bool own = driver != nullptr && driver->has_address;
+  return given.empty() && !own ? usual : given;
+}
+
+// Drivers, and the devices of those that can list them.
+int ListDevices() {
+  for (const DriverEntry* driver : AllDrivers()) {
+    std::printf("%s: %s\n", driver->name, driver->summary);
+    if (driver->list == nullptr) continue;
+    const std::vector<std::string> names = driver->list();
+    for (const std::string& name : names) std::printf("  %s\n", name.c_str());
+    if (names.empty()) std::printf("  this host has none\n");
+  }
+  return kExitOk;
+}
+
 int RunProbe(const ProbeArguments& a) {
+  if (a.device.empty()) return ListDevices();
   DeviceOptions options;
   options.device = a.device;
-  options.address = a.address;
+  options.address = AddressFor(a.device, a.address, "192.0.2.1/24");
   options.queues = a.queues;
   options.arguments = a.arguments;
   const absl::StatusOr<std::unique_ptr<NicDevice>> device = OpenDevice(options);
@@ -60,7 +80,7 @@ int RunProbe(const ProbeArguments& a) {
 
 struct CheckArguments {
   std::string a, b, label, markdown, json_path, after_open, link_with;
-  std::string address_a = "10.94.0.1/24", address_b = "10.94.0.2/24";
+  std::string address_a, address_b;
   uint32_t mtu = 0, queues = 4, frames = 1000;
   bool remove = false;
   std::vector<std::string> arguments, only;
@@ -88,8 +108,8 @@ CheckOptions OptionsOf(const CheckArguments& a) {
   options.label = a.label.empty() ? a.a + " - " + a.b : a.label;
   options.a.device = a.a;
   options.b.device = a.b;
-  options.a.address = a.address_a;
-  options.b.address = a.address_b;
+  options.a.address = AddressFor(a.a, a.address_a, "10.94.0.1/24");
+  options.b.address = AddressFor(a.b, a.address_b, "10.94.0.2/24");
   options.a.mtu = options.b.mtu = a.mtu;
   options.a.arguments = options.b.arguments = a.arguments;
   options.queues = a.queues;
@@ -171,10 +191,11 @@ void AddProbe(CLI::App& nic, int& exit_code) {
   auto a = std::make_shared<ProbeArguments>();
   auto* command = nic.add_subcommand(
       "probe", "What a port can do, and which algorithms and policies it can run");
-  command->add_option("device", a->device, "such as dpdk:0000:3b:00.0 (docs/drivers.md)")
-      ->required();
-  command->add_option("--address", a->address, "IP address and prefix while it is open")
-      ->capture_default_str();
+  command->add_option("device", a->device,
+                      "such as dpdk:0000:3b:00.0 (docs/drivers.md); without it: what there is");
+  command->add_option("--address", a->address,
+                      "IP address and prefix while it is open; without it 192.0.2.1/24, or an RDMA "
+                      "device's own");
   command->add_option("--queues", a->queues, "queue pairs to open")->capture_default_str();
   command->add_option("--argument", a->arguments, "passed to DPDK as it is; may be given again");
   command->add_option("--json", a->json_path, "also write it to this file; -: only JSON, here");
@@ -188,9 +209,10 @@ void AddCheck(CLI::App& nic, int& exit_code) {
   command->add_option("A", a->a, "a device; \"ring\", twice: two devices over rings")->required();
   command->add_option("B", a->b, "the other; it is opened first")->required();
   command->add_option("--label", a->label, "name of the pair in the report");
-  command->add_option("--address-a", a->address_a, "IP address and prefix of A")
-      ->capture_default_str();
-  command->add_option("--address-b", a->address_b, "of B")->capture_default_str();
+  command->add_option(
+      "--address-a", a->address_a,
+      "IP address and prefix of A; without it 10.94.0.1/24, or an RDMA device's own");
+  command->add_option("--address-b", a->address_b, "of B; without it 10.94.0.2/24, or its own");
   command->add_option("-m,--mtu", a->mtu, "largest IP packet, bytes; 0: as the devices are set");
   command->add_option("--queues", a->queues, "of the check of several")
       ->capture_default_str()

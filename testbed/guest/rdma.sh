@@ -17,9 +17,6 @@ ip rule add pref 100 iif v0 lookup local
 ip rule add pref 100 iif v1 lookup local
 ip rule add pref 200 from 10.9.0.1 to 10.9.1.1 lookup 101
 ip rule add pref 200 from 10.9.1.1 to 10.9.0.1 lookup 102
-ip route add 10.9.1.1/32 dev v0 table 101 src 10.9.0.1
-ip route add 10.9.0.1/32 dev v1 table 102 src 10.9.1.1
 ip rule del pref 0
 ip rule add pref 300 lookup local
-ip neigh replace 10.9.1.1 lladdr "$(cat /sys/class/net/v1/address)" dev v0
-ip neigh replace 10.9.0.1 lladdr "$(cat /sys/class/net/v0/address)" dev v1
+/run/guest/rdma_link.sh up

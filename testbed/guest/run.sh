@@ -7,7 +7,8 @@
 #                      vmxnet3 virtio igb. The command finds them in $NIC0, $NIC1, ... as Weir
 #                      names them, "dpdk:0000:00:10.0"; `/run/guest/link.sh 0 down` pulls the
 #                      cable of the first, `/run/guest/link.sh 0 up` puts it back
-#   --rdma             two Soft-RoCE devices, rxe0 and rxe1, at the ends of a wire
+#   --rdma             two Soft-RoCE devices, rxe0 and rxe1, at the ends of a wire;
+#                      `/run/guest/rdma_link.sh down` takes its link down, `... up` up again
 #   --iommu yes|no     yes: NICs reach memory through it, by vfio-pci; no: by uio_pci_generic
 #   --memory MB        of the guest (1024)
 #   --huge-pages N     of 2 MB, reserved in it (224)
@@ -22,7 +23,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 usage() {
-  sed -n '2,22s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,23s/^# \{0,1\}//p' "$0" >&2
   [ $# -eq 0 ] || printf '\n%s\n' "run.sh: $*" >&2
   exit 2
 }
@@ -132,7 +133,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-cp "$here/guest_main.sh" "$here/link.sh" "$here/rdma.sh" "$run/"
+cp "$here/guest_main.sh" "$here/link.sh" "$here/rdma.sh" "$here/rdma_link.sh" "$run/"
 monitor "$run/monitor"
 : >"$run/output"
 {

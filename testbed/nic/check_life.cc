@@ -40,7 +40,7 @@ CheckOutcome CheckLinkDownAndUp(CheckedPair& pair) {
   if (absl::Status status = set_link(true); !status.ok()) {
     return Skipped(std::string(status.message()));
   }
-  ExchangeOptions options = DefaultExchange();
+  ExchangeOptions options = DefaultExchange(pair);
   options.patience = Seconds(30);
   options.time_max = std::chrono::seconds(45);
   Exchange exchange(pair.a(), pair.b(), options);
@@ -64,7 +64,7 @@ CheckOutcome CheckReopened(CheckedPair& pair) {
   if (!pair.options().open_a) return Skipped("the two can only be opened together");
   if (absl::Status status = pair.Open(); !status.ok()) return Failed(std::string(status.message()));
   const MacAddress mac = pair.a().address().mac;
-  ExchangeOptions options = DefaultExchange();
+  ExchangeOptions options = DefaultExchange(pair);
   options.patience = Seconds(15);
   Exchange exchange(pair.a(), pair.b(), options);
   if (!RunToMidway(exchange)) return OutcomeOf(exchange.Finish(), pair);
@@ -96,7 +96,7 @@ CheckOutcome CheckRemoval(CheckedPair& pair) {
   if (absl::Status status = pair.Open(); !status.ok()) return Failed(std::string(status.message()));
   CheckOutcome out = Passed();
   {
-    ExchangeOptions options = DefaultExchange();
+    ExchangeOptions options = DefaultExchange(pair);
     options.patience = Seconds(1);
     options.retries_max = 4;
     Exchange exchange(pair.a(), pair.b(), options);
@@ -128,7 +128,7 @@ CheckOutcome CheckRemoval(CheckedPair& pair) {
   // Works as before, both opened anew.
   const absl::Status status = pair.Open([](DeviceOptions&, int) {});
   if (!status.ok()) return Failed("it does not come back: " + std::string(status.message()));
-  const ExchangeResult again = RunExchange(pair.a(), pair.b(), DefaultExchange());
+  const ExchangeResult again = RunExchange(pair.a(), pair.b(), DefaultExchange(pair));
   if (!again.problem.empty()) return Failed("after it came back: " + again.problem);
   return out;
 }

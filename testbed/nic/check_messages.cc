@@ -21,8 +21,15 @@ CheckOutcome ExchangeOver(CheckedPair& pair, const ExchangeOptions& options) {
   return OutcomeOf(result, pair);
 }
 
+// Not offered by the driver is no failure.
 CheckOutcome CannotOpen(const absl::Status& status) {
+  if (absl::IsUnimplemented(status)) return Skipped(std::string(status.message()));
   return Failed("it does not open so: " + std::string(status.message()));
+}
+
+bool BothShowMarks(CheckedPair& pair) {
+  return pair.a().caps().signals.Has(Signal::kMarkEcho) &&
+         pair.b().caps().signals.Has(Signal::kMarkEcho);
 }
 
 // What an ability is called in probe.cc's table, as both devices use it now.
@@ -37,9 +44,10 @@ bool BothUse(CheckedPair& pair, const std::string& ability) {
 
 }  // namespace
 
-ExchangeOptions DefaultExchange() {
+ExchangeOptions DefaultExchange(CheckedPair& pair) {
   ExchangeOptions options;
-  options.bindings = {BindingOf("dctcp", "reps")};
+  options.bindings = {BothShowMarks(pair) ? BindingOf("dctcp", "reps")
+                                          : BindingOf("swift", "oblivious")};
   return options;
 }
 
@@ -65,7 +73,7 @@ CheckOutcome OutcomeOf(const ExchangeResult& result, CheckedPair& pair) {
 CheckOutcome CheckMessages(CheckedPair& pair) {
   if (absl::Status status = pair.Open(); !status.ok()) return CannotOpen(status);
   const uint64_t copied = Copied(pair);
-  CheckOutcome out = ExchangeOver(pair, DefaultExchange());
+  CheckOutcome out = ExchangeOver(pair, DefaultExchange(pair));
   if (out.result != CheckResult::kPassed) return out;
   const uint64_t more = Copied(pair) - copied;
   if (more > 0 && BothUse(pair, "payload in place")) {
@@ -77,29 +85,30 @@ CheckOutcome CheckMessages(CheckedPair& pair) {
 
 CheckOutcome CheckCopied(CheckedPair& pair) {
   if (absl::Status status = pair.Open(); !status.ok()) return CannotOpen(status);
-  ExchangeOptions options = DefaultExchange();
+  ExchangeOptions options = DefaultExchange(pair);
   options.registered = false;
   return ExchangeOver(pair, options);
 }
 
 CheckOutcome CheckNoContent(CheckedPair& pair) {
   if (absl::Status status = pair.Open(); !status.ok()) return CannotOpen(status);
-  ExchangeOptions options = DefaultExchange();
+  ExchangeOptions options = DefaultExchange(pair);
   options.registered = options.content = false;
   return ExchangeOver(pair, options);
 }
 
 CheckOutcome CheckTwoAlgorithms(CheckedPair& pair) {
   if (absl::Status status = pair.Open(); !status.ok()) return CannotOpen(status);
-  ExchangeOptions options = DefaultExchange();
-  options.bindings = {BindingOf("nscc", "oblivious"), BindingOf("swift", "ecmp")};
+  ExchangeOptions options = DefaultExchange(pair);
+  options.bindings = {BindingOf(BothShowMarks(pair) ? "nscc" : "bbr", "oblivious"),
+                      BindingOf("swift", "ecmp")};
   return ExchangeOver(pair, options);
 }
 
 CheckOutcome CheckWithoutOffloads(CheckedPair& pair) {
   const absl::Status status = pair.Open([](DeviceOptions& o, int) { o.offloads = false; });
   if (!status.ok()) return CannotOpen(status);
-  return ExchangeOver(pair, DefaultExchange());
+  return ExchangeOver(pair, DefaultExchange(pair));
 }
 
 CheckOutcome CheckJumbo(CheckedPair& pair) {
@@ -114,7 +123,7 @@ CheckOutcome CheckJumbo(CheckedPair& pair) {
   if (!status.ok()) return CannotOpen(status);
   CheckOutcome frames = CheckFrames(pair);
   if (frames.result != CheckResult::kPassed) return frames;
-  CheckOutcome out = ExchangeOver(pair, DefaultExchange());
+  CheckOutcome out = ExchangeOver(pair, DefaultExchange(pair));
   out.figures.insert(out.figures.begin(), {"MTU", std::to_string(mtu)});
   return out;
 }
@@ -125,7 +134,7 @@ CheckOutcome CheckQueues(CheckedPair& pair) {
   if (queues < 2) return Skipped(absl::StrFormat("%s has one queue pair", a < 2 ? "A" : "B"));
   const absl::Status status = pair.Open([queues](DeviceOptions& o, int) { o.queues = queues; });
   if (!status.ok()) return CannotOpen(status);
-  ExchangeOptions options = DefaultExchange();
+  ExchangeOptions options = DefaultExchange(pair);
   options.bindings.resize(queues, options.bindings.front());
   options.large = (1 << 20) / queues;
   CheckOutcome out = ExchangeOver(pair, options);
@@ -140,7 +149,7 @@ CheckOutcome CheckQueues(CheckedPair& pair) {
 CheckOutcome CheckVlan(CheckedPair& pair) {
   const absl::Status status = pair.Open([](DeviceOptions& o, int) { o.vlan = kVlan; });
   if (!status.ok()) return CannotOpen(status);
-  CheckOutcome out = ExchangeOver(pair, DefaultExchange());
+  CheckOutcome out = ExchangeOver(pair, DefaultExchange(pair));
   const bool by_device = BothUse(pair, "VLAN tags written");
   out.figures.insert(out.figures.begin(), {"tags by", by_device ? "the devices" : "software"});
   return out;
@@ -151,8 +160,10 @@ CheckOutcome CheckIpv6(CheckedPair& pair) {
     o.address = absl::StrFormat("fd00:5e::%d/64", host);
     o.gateway.clear();
   });
+  // Of devices whose addresses are the kernel's.
+  if (absl::IsNotFound(status)) return Skipped(std::string(status.message()));
   if (!status.ok()) return CannotOpen(status);
-  return ExchangeOver(pair, DefaultExchange());
+  return ExchangeOver(pair, DefaultExchange(pair));
 }
 
 }  // namespace weir

@@ -86,6 +86,7 @@ CheckOutcome CheckRemoval(CheckedPair& pair);
 
 // An exchange as an outcome, with its figures.
 CheckOutcome OutcomeOf(const ExchangeResult& result, CheckedPair& pair);
-ExchangeOptions DefaultExchange();
+// Of an algorithm that needs no more than both devices show.
+ExchangeOptions DefaultExchange(CheckedPair& pair);
 
 }  // namespace weir

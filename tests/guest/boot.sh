@@ -21,11 +21,24 @@ for pair in "${pairs[@]}"; do
   nics+=(--nics "$both")
   suites+=("$name")
 done
-[ "${WEIR_GUEST_ONLY:-faults}" != faults ] || suites+=(faults)
+rdma=()
+for name in "${others[@]}"; do
+  [ "${WEIR_GUEST_ONLY:-$name}" = "$name" ] || continue
+  if [ "$name" = soft_roce ]; then
+    if ! "$weir" nic probe | grep -q '^verbs:'; then
+      echo "this build has no verbs driver; install libibverbs-dev and build again" >"$out/soft_roce.log"
+      echo 77 >"$out/soft_roce.status"
+      continue
+    fi
+    rdma=(--rdma)
+  fi
+  suites+=("$name")
+done
 
 status=0
 if [ ${#suites[@]} -gt 0 ]; then
-  "$here/../../testbed/guest/run.sh" ${nics[@]+"${nics[@]}"} --timeout 420 --out "$out" -- \
+  "$here/../../testbed/guest/run.sh" ${nics[@]+"${nics[@]}"} ${rdma[@]+"${rdma[@]}"} \
+    --timeout 480 --out "$out" -- \
     bash "$here/in_guest.sh" "$weir" "${suites[@]}" | tee "$out/boot.log" || status=$?
 fi
 [ "$status" -ne 77 ] || tail -n 1 "$out/boot.log" >"$out/skipped"

@@ -8,3 +8,8 @@ pairs=(
   "e1000e_vmxnet3 e1000e,vmxnet3"
   "igb igb,igb"
 )
+# Suites without a NIC of QEMU's.
+others=(
+  "soft_roce"
+  "faults"
+)

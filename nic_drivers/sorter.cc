@@ -1,4 +1,4 @@
-#include "nic_drivers/dpdk/sorter.h"
+#include "nic_drivers/sorter.h"
 
 #include <cstring>
 
