@@ -17,7 +17,7 @@ class ReceiverTest : public testing::Test {
   ReceiverTest() { shared_.regions.resize(1); }
 
   void Open(Psn first, ReceiverDuty duty = {}) {
-    shared_.regions[0] = {.to = {nullptr}, .size = uint64_t{1} << 40, .open = true};
+    shared_.regions[0] = {.size = uint64_t{1} << 40, .open = true};
     receiver_.Open({.id = {7}, .first_psn = first, .duty = duty, .ack_delay = kDelay});
   }
   // A packet of 1000 bytes arrives at now_.
