@@ -43,6 +43,7 @@ class RttEstimator {
   }
 
   Duration smoothed() const { return smoothed_; }
+  bool measured() const { return samples_ > 0; }
   Duration min() const { return samples_ == 0 ? base_ : std::min(min_now_, min_before_); }
   Duration latest() const { return samples_ == 0 ? base_ : latest_; }
   Duration timeout() const { return std::max(floor_, smoothed_ + 4 * variance_); }

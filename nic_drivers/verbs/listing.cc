@@ -53,7 +53,8 @@ std::vector<GidEntry> GidsOf(ibv_context* context, uint8_t port) {
   std::vector<GidEntry> gids;
   for (ssize_t i = 0; i < got; ++i) {
     const ibv_gid_entry& e = entries[static_cast<size_t>(i)];
-    if (e.port_num != port) continue;
+    // An address handle has room for 8 bits of index.
+    if (e.port_num != port || e.gid_index > 255) continue;
     GidEntry gid{.index = e.gid_index, .kind = KindOf(e.gid_type)};
     std::copy_n(e.gid.raw, gid.gid.size(), gid.gid.begin());
     gids.push_back(gid);

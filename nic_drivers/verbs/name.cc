@@ -39,7 +39,7 @@ absl::StatusOr<VerbsName> ParseVerbsName(const std::string& text) {
       if (!within(1, 255)) return Bad(text, "port is a number from 1 to 255");
       name.port = static_cast<uint8_t>(value);
     } else if (key == "gid") {
-      if (!within(0, 1023)) return Bad(text, "gid is an index from 0 to 1023");
+      if (!within(0, 255)) return Bad(text, "gid is an index from 0 to 255");
       name.gid = value;
     } else if (key == "paths") {
       if (!within(1, kVerbsPathsMax)) {

@@ -13,7 +13,7 @@ inline constexpr uint32_t kVerbsPathsMax = 64;
 struct VerbsName {
   std::string device;  // as in /sys/class/infiniband
   uint8_t port = 1;    // [1, 255]
-  int gid = -1;        // index in the port's table, [0, 1023]; -1: by the IP address
+  int gid = -1;        // index in the port's table, [0, 255]; -1: by the IP address
   uint32_t paths = 8;  // queue pairs of each queue, [1, kVerbsPathsMax]
 };
 

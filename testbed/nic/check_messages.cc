@@ -64,7 +64,9 @@ CheckOutcome OutcomeOf(const ExchangeResult& result, CheckedPair& pair) {
       {"packets", std::to_string(sum.data_packets_sent)},
       {"sent again", std::to_string(sum.retransmitted_packets)},
       {"judged lost and yet arrived", std::to_string(sum.spurious_retransmissions)},
-      {"smallest RTT", PrettyNanos(static_cast<double>(result.rtt_min.count()))},
+      {"smallest RTT", result.rtt_min > Duration(0)
+                           ? PrettyNanos(static_cast<double>(result.rtt_min.count()))
+                           : "none: every poll was late"},
       {"missed", std::to_string(pair.a().counters().rx_missed + pair.b().counters().rx_missed)},
   };
   return out;

@@ -174,7 +174,9 @@ Counters ExchangeHost::counters() const {
 Duration ExchangeHost::rtt_min() const {
   for (const auto& lane : lanes_) {
     const Connection* c = endpoints_[lane->id.worker() % endpoints_.size()]->FindLast(lane->id);
-    if (c != nullptr && c->sender.opened()) return c->sender.rtt().min();
+    if (c == nullptr || !c->sender.opened()) continue;
+    const RttEstimator& rtt = c->sender.rtt();
+    return rtt.measured() ? rtt.min() : Duration(0);
   }
   return Duration(0);
 }
