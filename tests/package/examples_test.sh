@@ -8,7 +8,7 @@ work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
 
-for tool in cmake pkg-config cc c++; do
+for tool in cmake make pkg-config cc c++; do
   command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool"; exit 77; }
 done
 cmake --install "$build" --prefix "$work/installed" >/dev/null
