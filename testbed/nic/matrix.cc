@@ -23,14 +23,30 @@ std::string Rule(size_t columns) {
 
 std::string Label(const json& report) { return report["label"].get<std::string>(); }
 
+// Adds the names of `items` that are not there yet.
+void AddNames(const json& items, std::vector<std::string>& names) {
+  for (const json& item : items) {
+    const std::string name = item["name"].get<std::string>();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+}
+
+// The item with that name, or nullptr.
+const json* Find(const json& items, const std::string& name) {
+  for (const json& item : items) {
+    if (item["name"] == name) return &item;
+  }
+  return nullptr;
+}
+
 // A row for each driver, and each of its devices that takes another MTU.
 std::string Abilities(const std::vector<json>& reports) {
   std::vector<std::string> names;
-  std::vector<std::string> head = {"driver", "queue pairs", "MTU"};
-  for (const json& a : reports.front()["devices"][0]["abilities"]) {
-    names.push_back(a["name"].get<std::string>());
-    head.push_back(names.back());
+  for (const json& report : reports) {
+    for (const json& device : report["devices"]) AddNames(device["abilities"], names);
   }
+  std::vector<std::string> head = {"driver", "queue pairs", "MTU"};
+  head.insert(head.end(), names.begin(), names.end());
   std::string text = Row(head) + Rule(head.size());
   std::vector<std::string> seen;
   for (const json& report : reports) {
@@ -42,9 +58,8 @@ std::string Abilities(const std::vector<json>& reports) {
       std::vector<std::string> cells = {driver, device["queues_max"].dump(),
                                         device["mtu_max_bytes"].dump()};
       for (const std::string& name : names) {
-        for (const json& a : device["abilities"]) {
-          if (a["name"] == name) cells.push_back(a["offered"].get<bool>() ? "yes" : "-");
-        }
+        const json* ability = Find(device["abilities"], name);
+        cells.push_back(ability != nullptr && (*ability)["offered"].get<bool>() ? "yes" : "-");
       }
       text += Row(cells);
     }
@@ -53,20 +68,23 @@ std::string Abilities(const std::vector<json>& reports) {
 }
 
 std::string Checks(const std::vector<json>& reports) {
+  std::vector<std::string> names;
+  for (const json& report : reports) AddNames(report["checks"], names);
   std::vector<std::string> head = {"pair"};
-  for (const json& c : reports.front()["checks"]) head.push_back(c["name"].get<std::string>());
+  head.insert(head.end(), names.begin(), names.end());
   std::string text = Row(head) + Rule(head.size());
   std::map<std::string, size_t> numbers;  // of reasons
   std::vector<std::string> reasons;
   for (const json& report : reports) {
     std::vector<std::string> cells = {Label(report)};
-    for (const json& check : report["checks"]) {
-      const std::string result = check["result"].get<std::string>();
-      if (result == "passed") {
-        cells.push_back("passed");
+    for (const std::string& name : names) {
+      const json* check = Find(report["checks"], name);
+      const std::string result = check == nullptr ? "" : (*check)["result"].get<std::string>();
+      if (check == nullptr || result == "passed") {
+        cells.push_back(result);
         continue;
       }
-      const std::string why = check["text"].get<std::string>();
+      const std::string why = (*check)["text"].get<std::string>();
       const auto [at, is_new] = numbers.emplace(why, numbers.size() + 1);
       if (is_new) reasons.push_back(why);
       cells.push_back(absl::StrFormat("%s %d", result == "failed" ? "FAILED" : "-", at->second));

@@ -66,6 +66,27 @@ TEST(NicCheckTest, APairThatWorksPassesAllThatItCan) {
   EXPECT_FALSE(MatrixMarkdown({nlohmann::json{{"schema", "other"}}}).ok());
 }
 
+TEST(NicCheckTest, AMatrixHasTheColumnsOfAllReportsAndEveryRowHasThem) {
+  const auto report = [](const char* driver, const char* ability, const char* check) {
+    return nlohmann::json{{"schema", "weir.nic_check/1"},
+                          {"label", driver},
+                          {"devices",
+                           {{{"driver", driver},
+                             {"queues_max", 1},
+                             {"mtu_max_bytes", 1500},
+                             {"abilities", {{{"name", ability}, {"offered", true}}}}}}},
+                          {"checks", {{{"name", check}, {"result", "passed"}, {"text", ""}}}}};
+  };
+  const absl::StatusOr<std::string> matrix =
+      MatrixMarkdown({report("one", "flow rules", "link"), report("two", "inline", "frames")});
+  ASSERT_TRUE(matrix.ok()) << matrix.status().message();
+  EXPECT_THAT(*matrix, HasSubstr("| driver | queue pairs | MTU | flow rules | inline |"));
+  EXPECT_THAT(*matrix, HasSubstr("| one | 1 | 1500 | yes | - |"));
+  EXPECT_THAT(*matrix, HasSubstr("| two | 1 | 1500 | - | yes |"));
+  EXPECT_THAT(*matrix, HasSubstr("| pair | link | frames |"));
+  EXPECT_THAT(*matrix, HasSubstr("| two |  | passed |"));
+}
+
 TEST(NicCheckTest, AWrongMtuOnOneSideIsNamed) {
   CheckOptions options = Rings();
   options.a.mtu = 1500;
