@@ -108,14 +108,16 @@ std::vector<View> LookAt(const std::string& page, const std::string& folder,
   }
   std::ofstream(folder + "/frames.html")
       << "<!doctype html>" << frames
-      << "<script>setTimeout(() => {document.body.dataset.probe = "
-         "[...document.querySelectorAll('iframe')].map((f) => "
-         "f.contentDocument.documentElement.dataset.probe).join(';');"
-         "document.querySelectorAll('iframe').forEach((f) => f.remove())}, 1500)</script>";
+      << "<script>const look = setInterval(() => {"
+         "const frames = [...document.querySelectorAll('iframe')];"
+         "const probes = frames.map((f) => f.contentDocument.documentElement.dataset.probe);"
+         "if (probes.includes(undefined)) return;"
+         "clearInterval(look); document.body.dataset.probe = probes.join(';');"
+         "frames.forEach((f) => f.remove())}, 50)</script>";
   const std::string dom =
       RunShell(absl::StrFormat("%s --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
                                "--user-data-dir=%s/profile --enable-logging=stderr "
-                               "--window-size=1900,2000 --virtual-time-budget=4000 --dump-dom "
+                               "--window-size=1900,2000 --virtual-time-budget=30000 --dump-dom "
                                "file://%s/frames.html",
                                BrowserPath(), folder, folder))
           .text;
