@@ -180,8 +180,8 @@ absl::StatusOr<std::unique_ptr<VerbsPort>> VerbsDevice::MakePort(uint32_t queue,
   config.tx = *std::move(tx);
   config.rx = *std::move(rx);
   config.tx_memory.reset(ibv_reg_mr(domain_.get(), config.tx.base(), config.tx.bytes(), 0));
-  config.rx_memory.reset(
-      ibv_reg_mr(domain_.get(), config.rx.base(), config.rx.bytes(), IBV_ACCESS_LOCAL_WRITE));
+  const int writable = IBV_ACCESS_LOCAL_WRITE;
+  config.rx_memory.reset(ibv_reg_mr(domain_.get(), config.rx.base(), config.rx.bytes(), writable));
   if (config.tx_memory == nullptr || config.rx_memory == nullptr) {
     return VerbsError(context_.get(), "no memory can be registered");
   }
