@@ -5,6 +5,7 @@
 #include "datapath/text/quantity_text.h"
 #include "datapath/wire.h"
 #include "testbed/experiment/load_parts.h"
+#include "testbed/fabric/paths.h"
 
 namespace weir {
 namespace {
@@ -61,6 +62,23 @@ void ReadShape(TableReader& r, int kind, Topology& out) {
     }
     out = FatTree(shape);
   }
+}
+
+// nic_rates: NICs of several speeds.
+void ReadNicRates(TableReader& r, Topology& out) {
+  const toml::array* rates = r.Array("nic_rates");
+  if (rates == nullptr) return;
+  std::vector<Rate> read;
+  for (const toml::node& node : *rates) {
+    const absl::StatusOr<Rate> rate = ParseRate(node.value_or(std::string()));
+    if (!rate.ok() || *rate == Rate(0)) {
+      return r.FailKey("nic_rates",
+                       "has something that is no rate; write [\"400Gbps\", \"200Gbps\"]");
+    }
+    read.push_back(*rate);
+  }
+  if (read.empty()) return r.FailKey("nic_rates", "is empty; write [\"400Gbps\", \"200Gbps\"]");
+  SetHostRates(out, read);
 }
 
 void ReadDepth(TableReader& r, const std::string& key, Depth& out) {
@@ -134,6 +152,7 @@ void ReadFabric(TableReader& r, FabricSpec& out) {
   } else {
     ReadShape(r, kind, out.topology);
   }
+  ReadNicRates(r, out.topology);
   SwitchConfig& s = out.switches;
   s.trimming = true;
   r.Bool("trimming", s.trimming);

@@ -1,5 +1,7 @@
 // The traffic of an experiment, for one seed.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/distance.h"
@@ -18,22 +20,22 @@ NetworkFacts FactsOf(const Experiment& e, const Routes& routes) {
   const Topology& topology = e.fabric.topology;
   const int64_t payload = e.transport.payload;
   const Bytes packet(payload + kHeaders);
-  Rate wire = Rate::Max();
+  std::vector<Rate> rates = HostRates(topology);
   Duration latency = Duration::Max();
-  for (uint32_t host = 0; host < topology.hosts; ++host) {
-    wire = std::min(wire, HostRate(topology, host));
-  }
   // The nearest host is among the first ones; not the next one, where NICs are in planes of their
   // own.
   for (uint32_t other = 1; other < std::min(topology.hosts, kNearHosts); ++other) {
     const Duration there_and_back = BaseRtt(topology, routes, 0, other, packet, kSmall);
     if (there_and_back == Duration::Max()) continue;
     const Duration back = BaseRtt(topology, routes, 0, other, kSmall, kSmall) / 2;
-    latency = std::min(latency, there_and_back - back - packet / wire);
+    latency = std::min(latency, there_and_back - back - packet / rates[0]);
+  }
+  for (Rate& rate : rates) {
+    rate = Scaled(rate, static_cast<double>(payload) / static_cast<double>(packet.count()));
   }
   return {.distance = [&routes](uint32_t a, uint32_t b) { return DistanceBetween(routes, a, b); },
           .latency = latency,
-          .nic = Scaled(wire, static_cast<double>(payload) / static_cast<double>(packet.count()))};
+          .nics = std::move(rates)};
 }
 
 }  // namespace

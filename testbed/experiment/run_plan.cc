@@ -41,10 +41,8 @@ RunPlan::RunPlan(const Experiment& experiment, const Arm& arm, uint64_t seed)
 
 void RunPlan::MeasureRoundTrips(const Routes& routes) {
   const Topology& topology = experiment_.fabric.topology;
-  host_rate_ = Rate::Max();
-  for (const LinkShape& link : topology.links) {
-    if (link.from < topology.hosts) host_rate_ = std::min(host_rate_, link.rate);
-  }
+  host_rates_ = HostRates(topology);
+  host_rate_ = *std::ranges::min_element(host_rates_);
   for (const TrafficConnection& c : traffic_.connections) {
     const Duration rtt = BaseRtt(topology, routes, c.from, c.to, packet_wire(), kAckWire);
     round_trips_[{c.from, c.to}] = rtt;
@@ -153,14 +151,16 @@ EndpointConfig RunPlan::EndpointFor(uint32_t host) const {
 }
 
 IdealInput RunPlan::Ideal() const {
-  return {.mtu_payload = Bytes(experiment_.transport.payload),
-          .overhead = packet_wire() - Bytes(experiment_.transport.payload),
-          .host_rate = host_rate_,
-          .round_trip =
-              [](const void* self, uint32_t from, uint32_t to) {
-                return static_cast<const RunPlan*>(self)->round_trips_.at({from, to});
-              },
-          .context = this};
+  return {
+      .mtu_payload = Bytes(experiment_.transport.payload),
+      .overhead = packet_wire() - Bytes(experiment_.transport.payload),
+      .rate = [](const void* self,
+                 uint32_t host) { return static_cast<const RunPlan*>(self)->host_rates_[host]; },
+      .round_trip =
+          [](const void* self, uint32_t from, uint32_t to) {
+            return static_cast<const RunPlan*>(self)->round_trips_.at({from, to});
+          },
+      .context = this};
 }
 
 // Half of the way of nothing there and back is propagation; the rest is the packet's.

@@ -74,6 +74,7 @@ class RunPlan {
   const Arm& arm_;
   uint64_t seed_;
   Traffic traffic_;
+  std::vector<Rate> host_rates_{};
   Rate host_rate_{};
   std::map<std::pair<uint32_t, uint32_t>, Duration> round_trips_;
   Duration base_rtt_{};

@@ -11,9 +11,7 @@ namespace weir {
 TransferWatch::TransferWatch(size_t transfers, const Topology& topology, Find find)
     : find_(std::move(find)), transfers_(transfers) {
   hosts_.reserve(topology.hosts);
-  for (uint32_t host = 0; host < topology.hosts; ++host) {
-    hosts_.emplace_back(HostRate(topology, host));
-  }
+  for (const Rate rate : HostRates(topology)) hosts_.emplace_back(rate);
 }
 
 void TransferWatch::OnInject(Time now, uint32_t host, PacketId id, const Packet& packet,

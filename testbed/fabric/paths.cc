@@ -34,4 +34,19 @@ Rate HostRate(const Topology& topology, uint32_t host) {
   return rate;
 }
 
+std::vector<Rate> HostRates(const Topology& topology) {
+  std::vector<Rate> rates(topology.hosts);
+  for (const LinkShape& link : topology.links) {
+    if (link.from < topology.hosts) rates[link.from] = link.rate;
+  }
+  return rates;
+}
+
+void SetHostRates(Topology& topology, std::span<const Rate> rates) {
+  for (LinkShape& link : topology.links) {
+    const NodeId host = std::min(link.from, link.to);  // hosts are the first nodes
+    if (host < topology.hosts) link.rate = rates[host % rates.size()];
+  }
+}
+
 }  // namespace weir

@@ -1,6 +1,9 @@
 // What can be said of a path through an idle fabric.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "testbed/fabric/topology.h"
 
 namespace weir {
@@ -10,7 +13,12 @@ namespace weir {
 Duration BaseRtt(const Topology& topology, const Routes& routes, uint32_t from, uint32_t to,
                  Bytes size, Bytes ack);
 
-// Of the host's own link.
+// Of the host's own link; of each host's.
 Rate HostRate(const Topology& topology, uint32_t host);
+std::vector<Rate> HostRates(const Topology& topology);
+
+// Host i's link gets rate i % rates.size(), both ways: NICs of several speeds. `rates` is not
+// empty.
+void SetHostRates(Topology& topology, std::span<const Rate> rates);
 
 }  // namespace weir

@@ -44,6 +44,11 @@ class Expander {
         traffic_(traffic),
         carrier_(traffic, options.carry, hosts, {options.ranks_per_node, options.nics},
                  network.distance) {
+    for (size_t first = 0; first < hosts.size(); first += options.nics) {
+      Rate rank{};
+      for (size_t i = 0; i < options.nics; ++i) rank = rank + network.nics[hosts[first + i]];
+      rank_rate_ = std::min(rank_rate_, rank);
+    }
     job_ = {.name = workload.name, .ranks = workload.ranks, .hosts = hosts, .steps = {}};
     for (const Job& before : traffic.jobs) job_.first_rank += before.ranks;
     slow_.assign(workload.ranks, 1.0);
@@ -162,7 +167,7 @@ class Expander {
          .size = size,
          .ideal = send.rank / o_.ranks_per_node == send.peer / o_.ranks_per_node
                       ? Duration(0)
-                      : network_.latency + size / (network_.nic * o_.nics),
+                      : network_.latency + size / rank_rate_,
          .members = {{job_.first_rank + send.rank, from.begin, from.end},
                      {job_.first_rank + send.peer, to.begin, to.end}}});
     return absl::OkStatus();
@@ -269,7 +274,7 @@ class Expander {
       operation.bus_factor = BusFactor(call.kind, shape.ranks);
       // Of an uneven all-to-all, the bus carries what its busiest rank sends or receives.
       if (!shape.matrix.empty()) operation.bus_factor = Ratio(BusiestBytes(shape), shape.size);
-      operation.ideal = IdealCollective(shape, network_.latency, network_.nic * o_.nics);
+      operation.ideal = IdealCollective(shape, network_.latency, rank_rate_);
     }
     operation.members = std::move(members);
     traffic_.operations.push_back(std::move(operation));
@@ -281,6 +286,7 @@ class Expander {
   const Workload& w_;
   const JobOptions& o_;
   const NetworkFacts& network_;
+  Rate rank_rate_ = Rate::Max();  // of all NICs of the slowest rank
   Rng& rng_;
   Traffic& traffic_;
   PlanCarrier carrier_;

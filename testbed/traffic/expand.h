@@ -44,7 +44,7 @@ struct JobOptions {
 struct NetworkFacts {
   std::function<Distance(uint32_t, uint32_t)> distance;  // of two hosts
   Duration latency{};                                    // of one small message
-  Rate nic{};                                            // payload in one direction
+  std::vector<Rate> nics{};                              // by host: payload in one direction
 };
 
 // Adds a job to `traffic`: rank r runs on hosts[r * nics] and the next ones. Fails if a collective

@@ -39,10 +39,10 @@ struct Load {
     round_trip = std::min(round_trip, rtt);
   }
   // One packet of them is part of the round trip.
-  Duration Bound(const IdealInput& in) const {
+  Duration Bound(const IdealInput& in, uint32_t host) const {
     if (bytes == Bytes(0)) return Duration(0);
     const Bytes packet = std::min(bytes, in.mtu_payload + in.overhead);
-    return (bytes - packet) / in.host_rate + round_trip;
+    return (bytes - packet) / in.rate(in.context, host) + round_trip;
   }
 };
 
@@ -60,8 +60,9 @@ Duration BottleneckBound(const IdealInput& in, const Traffic& traffic,
     received[pair.to].Add(bytes, rtt);
   }
   Duration bound(0);
-  for (const Load& load : sent) bound = std::max(bound, load.Bound(in));
-  for (const Load& load : received) bound = std::max(bound, load.Bound(in));
+  for (uint32_t host = 0; host < traffic.hosts; ++host) {
+    bound = std::max({bound, sent[host].Bound(in, host), received[host].Bound(in, host)});
+  }
   return bound;
 }
 
@@ -115,7 +116,9 @@ class Timeline {
 
 Duration IdealTransfer(const IdealInput& in, const Traffic& traffic, const Transfer& transfer) {
   const Bytes before_last = (in.mtu_payload + in.overhead) * (PacketsOf(in, transfer.size) - 1);
-  return before_last / in.host_rate + RoundTrip(in, traffic, transfer);
+  const TrafficConnection& pair = PairOf(traffic, transfer);
+  const Rate rate = std::min(in.rate(in.context, pair.from), in.rate(in.context, pair.to));
+  return before_last / rate + RoundTrip(in, traffic, transfer);
 }
 
 Duration IdealMakespan(const IdealInput& in, const Traffic& traffic) {

@@ -110,7 +110,7 @@ Traffic RingAllReduce(uint32_t hosts, uint32_t ranks, Bytes size);
 struct IdealInput {
   Bytes mtu_payload{};  // payload of a full packet
   Bytes overhead{};     // header bytes of each packet on the wire
-  Rate host_rate{};
+  Rate (*rate)(const void* context, uint32_t host) = nullptr;  // of its link
   // First byte out to last acknowledgement back, for one full packet; by pair of hosts.
   Duration (*round_trip)(const void* context, uint32_t from, uint32_t to) = nullptr;
   const void* context = nullptr;

@@ -18,7 +18,7 @@ Duration RoundTrip(const void*, uint32_t from, uint32_t to) {
 
 const IdealInput kInput{.mtu_payload = Bytes(4086),
                         .overhead = Bytes(64),
-                        .host_rate = Gbps(400),
+                        .rate = [](const void*, uint32_t) { return Gbps(400); },
                         .round_trip = RoundTrip};
 
 Traffic TrafficOf(std::vector<TrafficConnection> connections, std::vector<Transfer> transfers,

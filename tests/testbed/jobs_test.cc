@@ -49,7 +49,7 @@ std::string NameOf(const testing::TestParamInfo<Bound>& info) {
 }
 class CollectiveOnAnIdleFabric : public testing::TestWithParam<Bound> {};
 
-// The bounds are stated in docs/collectives.md.
+// The bounds are stated in docs/traffic.md.
 TEST_P(CollectiveOnAnIdleFabric, TakesItsIdealTime) {
   const Bound& b = GetParam();
   const RunResult r =
@@ -170,6 +170,41 @@ TEST(Jobs, SegmentsLimitWhatAQueuePairHasUnacknowledged) {
   for (size_t i = 2; i < r.transfers.size(); ++i) {
     EXPECT_GE(r.transfers[i].start, r.transfers[i - 2].sent);
   }
+}
+
+// --- NICs of several speeds ---
+
+// Two NICs a rank: 400 and 400, 400 and 100, 100 and 100 Gb/s. Half of the bytes take each, so that
+// the slow one decides; what could be had at best is the sum of both.
+TEST(Jobs, ASlowNicOfARankSlowsItsCollectives) {
+  const auto run = [](const std::string& rates) {
+    const absl::StatusOr<Experiment> e = ParseExperiment(
+        "[fabric]\ntopology = \"rail_optimised\"\ngroups = 1\nnodes_per_group = 4\nrails = 2\n"
+        "spines = 2\nrate = \"400Gbps\"\nnic_rates = " +
+            rates +
+            "\n[traffic]\ntype = \"collective\"\ncollective = \"all_gather\"\n"
+            "algorithm = \"ring\"\nranks = 4\nnics = 2\nsize = \"64MiB\"\n" +
+            kArm,
+        "test.toml", {});
+    EXPECT_TRUE(e.ok()) << e.status();
+    if (!e.ok()) return OperationResult{};
+    const RunResult r = RunArm(*e, e->arms[0], 1);
+    EXPECT_TRUE(r.finished);
+    return r.operations.at(0);
+  };
+  const auto time = [](const OperationResult& o) { return o.end - o.first_arrival; };
+  const OperationResult fast = run("[\"400Gbps\"]");
+  const OperationResult mixed = run("[\"400Gbps\", \"100Gbps\"]");
+  const OperationResult slow = run("[\"100Gbps\"]");
+  EXPECT_GT(time(mixed), 3 * time(fast));
+  EXPECT_LT(time(mixed), Scaled(time(slow), 1.05));
+  EXPECT_GT(mixed.ideal, fast.ideal);
+  EXPECT_LT(Scaled(mixed.ideal, 2.2), slow.ideal);
+  EXPECT_THAT(std::string(ParseExperiment(std::string("[fabric]\nnic_rates = [\"fast\"]\n") + kArm,
+                                          "test.toml", {})
+                              .status()
+                              .message()),
+              testing::HasSubstr("nic_rates: has something that is no rate"));
 }
 
 // --- Time ---
