@@ -200,7 +200,15 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
   return absl::OkStatus();
 }
 
+namespace {
+absl::Status BothTargets(const char* what) {
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "%s: what arrives is either placed in memory or taken in place; give one of the two", what));
+}
+}  // namespace
+
 absl::StatusOr<uint32_t> Endpoint::RegisterRegion(const RxTarget& to, uint64_t size) {
+  if (to.both()) return BothTargets("register");
   for (uint32_t i = 0; i < shared_.regions.size(); ++i) {
     if (shared_.regions[i].open) continue;
     shared_.regions[i] = {.to = to, .size = size, .open = true};
@@ -257,10 +265,7 @@ absl::Status Endpoint::PostWrite(Time now, WireId id, const WriteRequest& reques
 absl::Status Endpoint::PostReceive(Time now, WireId id, const ReceiveRequest& request) {
   absl::StatusOr<Connection*> c = Live(id);
   if (!c.ok()) return c.status();
-  if (request.data != nullptr && request.in_place.take != nullptr) {
-    return absl::InvalidArgumentError(
-        "receive: the message is either placed at `data` or taken in place; give one of the two");
-  }
+  if (RxTarget{request.data, request.in_place}.both()) return BothTargets("receive");
   if (!(*c)->receiver.Post(request)) return NoRoom();
   if ((*c)->established()) AfterEvent(now, **c);
   return absl::OkStatus();

@@ -45,6 +45,8 @@ struct RxTarget {
   std::byte* memory = nullptr;
   InPlace in_place{};
 
+  // Says two things at once.
+  bool both() const { return memory != nullptr && in_place.take != nullptr; }
   void Put(uint64_t offset, std::span<const std::byte> bytes) const {
     if (in_place.take != nullptr) {
       return in_place.take(in_place.argument, offset, bytes.data(), bytes.size());

@@ -356,6 +356,8 @@ TEST_F(MessageTest, PlacedAndTakenInPlaceAtOnceIsRefused) {
       pipe()[1].PostReceive(pipe().now(), pipe().accepted(),
                             {.data = &byte, .capacity = 1, .in_place = taken.in_place()});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(pipe()[1].RegisterRegion({&byte, taken.in_place()}, 1).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

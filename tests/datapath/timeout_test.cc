@@ -1,5 +1,6 @@
 // What silence does, ours and the peer's.
 #include <algorithm>
+#include <array>
 
 #include "tests/support/pipe_fixture.h"
 
@@ -99,6 +100,32 @@ TEST_F(TimeoutTest, AHostThatIsAlwaysLateTimesOutAtTheSameTimes) {
   run(Micros(60), late);
   EXPECT_GT(on_time.size(), 3u);
   EXPECT_EQ(late, on_time);
+}
+
+// Every poll brings a full burst, here of frames that are none of ours. Answers may wait behind
+// them, but not for ever: 256 bursts later the time-out of 48 us comes all the same.
+TEST_F(TimeoutTest, AHostThatIsAlwaysBusyTimesOutInTheEnd) {
+  Open(Record(log_));
+  OnData([](const Sight&) { return Fate{.copies = 0}; });
+  Write(1);
+  pipe_->RunFor(Micros(1));
+  Endpoint& endpoint = (*pipe_)[0];
+  std::array<std::byte, 64> junk{};
+  std::array<Frame, kBurst> frames;
+  frames.fill({.data = junk.data(), .size = junk.size()});
+  Time now = pipe_->now();
+  const auto poll = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      now = now + Micros(1);
+      for (Frame& frame : frames) frame.rx_time = now;
+      endpoint.HandleRx(now, frames);
+      endpoint.HandleTimers(now);
+    }
+  };
+  poll(250);
+  EXPECT_EQ(counters().timeouts, 0u);
+  poll(10);
+  EXPECT_GE(counters().timeouts, 1u);
 }
 
 // The peer does not know when a probe came, but that it came: what is missing then was lost.
