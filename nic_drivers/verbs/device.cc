@@ -22,8 +22,6 @@ constexpr uint32_t kInlineBytes = 128;
 // Those with the highest bit are for privileged users.
 constexpr uint32_t kKeyMask = 0x7FFFFFFF;
 
-uint32_t MtuBytes(ibv_mtu mtu) { return 128u << static_cast<uint32_t>(mtu); }
-
 std::string Names() {
   const std::vector<std::string> names = ListVerbsDevices();
   return names.empty() ? "none (rdma link; modprobe ib_uverbs)" : absl::StrJoin(names, ", ");

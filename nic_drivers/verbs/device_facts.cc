@@ -125,7 +125,7 @@ DeviceFacts VerbsDevice::facts() const {
                     .library = std::string("rdma-core ") + WEIR_VERBS_VERSION,
                     .firmware = attributes_.fw_ver,
                     .queues_max = QueuesMax(),
-                    .mtu_max = (128u << static_cast<uint32_t>(port_.max_mtu)) - kEthernetBytes,
+                    .mtu_max = MtuBytes(port_.max_mtu) - kEthernetBytes,
                     .numa_node = RdmaNumaNode(name_.device)};
   facts.abilities = {
       {"payload in place", true, options_.offloads, "payload is copied behind the headers"},
