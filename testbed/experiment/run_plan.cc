@@ -166,14 +166,9 @@ IdealInput RunPlan::Ideal() const {
 // Half of the way of nothing there and back is propagation; the rest is the packet's.
 PathFacts RunPlan::path_facts() const {
   struct Ways {
-    explicit Ways(const Topology& t) : topology(t), routes(t), rates(t.hosts) {
-      for (const LinkShape& link : t.links) {
-        if (t.IsHost(link.from)) rates[link.from] = link.rate;
-      }
-    }
+    explicit Ways(const Topology& t) : topology(t), routes(t) {}
     const Topology& topology;
     Routes routes;
-    std::vector<Rate> rates;  // by host
     std::map<std::tuple<uint32_t, uint32_t, Bytes>, Duration> known;
   };
   const auto ways = std::make_shared<Ways>(experiment_.fabric.topology);
@@ -188,7 +183,7 @@ PathFacts RunPlan::path_facts() const {
                 }
                 return at->second;
               },
-          .rate = [ways](uint32_t host) { return ways->rates[host]; },
+          .rate = [this](uint32_t host) { return host_rates_[host]; },
           .credit =
               [this](uint32_t connection) {
                 return BindingFor(connection).cc->receiver_half != nullptr;

@@ -1,6 +1,9 @@
 #include "testbed/fabric/paths.h"
 
+#include <algorithm>
 #include <tuple>
+
+#include "datapath/text/quantity_text.h"
 
 namespace weir {
 
@@ -26,26 +29,21 @@ Duration BaseRtt(const Topology& topology, const Routes& routes, uint32_t from, 
   return total;
 }
 
-Rate HostRate(const Topology& topology, uint32_t host) {
-  Rate rate{};
-  for (const LinkShape& link : topology.links) {
-    if (link.from == host) rate = link.rate;
-  }
-  return rate;
-}
-
 std::vector<Rate> HostRates(const Topology& topology) {
   std::vector<Rate> rates(topology.hosts);
   for (const LinkShape& link : topology.links) {
-    if (link.from < topology.hosts) rates[link.from] = link.rate;
+    if (topology.IsHost(link.from)) rates[link.from] = link.rate;
   }
   return rates;
 }
 
 void SetHostRates(Topology& topology, std::span<const Rate> rates) {
+  for (size_t i = 0; i < rates.size(); ++i) {
+    topology.name += (i == 0 ? ", NICs of " : ", ") + Format(rates[i]);
+  }
   for (LinkShape& link : topology.links) {
     const NodeId host = std::min(link.from, link.to);  // hosts are the first nodes
-    if (host < topology.hosts) link.rate = rates[host % rates.size()];
+    if (topology.IsHost(host)) link.rate = rates[host % rates.size()];
   }
 }
 

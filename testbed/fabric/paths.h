@@ -13,8 +13,7 @@ namespace weir {
 Duration BaseRtt(const Topology& topology, const Routes& routes, uint32_t from, uint32_t to,
                  Bytes size, Bytes ack);
 
-// Of the host's own link; of each host's.
-Rate HostRate(const Topology& topology, uint32_t host);
+// Of each host's own link.
 std::vector<Rate> HostRates(const Topology& topology);
 
 // Host i's link gets rate i % rates.size(), both ways: NICs of several speeds. `rates` is not

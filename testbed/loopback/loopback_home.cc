@@ -39,6 +39,7 @@ uint32_t BuffersFor(const LoopbackConfig& config) {
 LoopbackHome::LoopbackHome(const Topology& topology, const LoopbackConfig& config)
     : config_(config),
       topology_(topology),
+      host_rates_(HostRates(topology)),
       by_host_(topology.hosts),
       carrier_(topology_, {.seed = config.seed, .switches = config.switches}) {
   carrier_.OnTimer([this](uint32_t timer) {
@@ -62,7 +63,7 @@ absl::Status LoopbackHome::AddHost(uint32_t host, const EndpointConfig& config, 
   }
   auto entry = std::make_unique<Host>();
   entry->index = host;
-  const Rate rate = HostRate(topology_, host);
+  const Rate rate = host_rates_[host];
   const auto mtu = static_cast<uint32_t>(config_.packet.count()) - kEthernetBytes - kFcsBytes;
   DeviceOptions options;
   options.device = absl::StrFormat("dpdk:loopback%d", host);

@@ -81,6 +81,7 @@ class LoopbackHome final : public Home {
 
   LoopbackConfig config_;
   Topology topology_;
+  std::vector<Rate> host_rates_;
   std::vector<std::unique_ptr<Host>> by_host_;  // nullptr: does not talk
   Carrier carrier_;                             // before the far ends it drops frames to
   std::unique_ptr<Engine> engine_;

@@ -46,7 +46,7 @@ class Expander {
                  network.distance) {
     for (size_t first = 0; first < hosts.size(); first += options.nics) {
       Rate rank{};
-      for (size_t i = 0; i < options.nics; ++i) rank = rank + network.nics[hosts[first + i]];
+      for (size_t i = 0; i < options.nics; ++i) rank += network.nics[hosts[first + i]];
       rank_rate_ = std::min(rank_rate_, rank);
     }
     job_ = {.name = workload.name, .ranks = workload.ranks, .hosts = hosts, .steps = {}};

@@ -22,10 +22,11 @@ World::World(const Topology& topology, const WorldConfig& config)
       wheel_(first_user_timer_ + config.timers),
       fabric_(topology, config.switches, config.seed, packets_, wheel_, 0,
               [this](Time now, uint32_t host, PacketId packet) { Deliver(now, host, packet); }),
+      host_rates_(HostRates(topology)),
       hosts_(topology.hosts) {}
 
 Endpoint& World::AddHost(uint32_t host, EndpointConfig config) {
-  const Rate rate = HostRate(fabric_.topology(), host);
+  const Rate rate = host_rates_[host];
   config.address = AddressOf(host);
   config.line_rate = rate;
   config.seed = Mix64(config_.seed ^ Mix64(host));

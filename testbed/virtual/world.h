@@ -93,6 +93,7 @@ class World final : public FaultTarget {
   TimerWheel wheel_;
   Time now_{};
   Fabric fabric_;
+  std::vector<Rate> host_rates_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::function<void(uint32_t, const Completion&)> on_completion_;
   std::function<void(uint32_t)> on_timer_;
