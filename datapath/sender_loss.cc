@@ -13,6 +13,8 @@ constexpr uint32_t kOrderTolerance = 3;
 // section 7.2. Departure: acknowledgements of earlier packets do not put it off.
 constexpr int kProbeRtts = 2;
 constexpr int kProbeBackoffMax = 10;  // the interval grows to 2^10 times that
+// Time slices of other processes, several in a row: so long one that shares its cores may be away.
+constexpr Duration kAwayMost = Millis(20);
 
 PathEvent EventOf(LossCause cause) {
   switch (cause) {
@@ -106,8 +108,11 @@ void Sender::ReportLoss(Time now, Bytes lost, LossCause cause, bool marked) {
 Time Sender::RtoDeadline() const {
   if (window_.in_flight.empty()) return Time::Never();
   const Time sent = window_.At(window_.in_flight.head).sent;
-  const Time from = std::max(sent, last_progress_);
-  return from + rtt_.timeout() * (int64_t{1} << std::min(timeouts_in_row_, kBackoffMax));
+  const Duration wait = rtt_.timeout() * (int64_t{1} << std::min(timeouts_in_row_, kBackoffMax));
+  const Time deadline = std::max(sent, last_progress_) + wait;
+  // A host that was away gives its peer time again, which may have waited for the same core; but
+  // not for ever, since a host may always be late.
+  return std::clamp(shared_.stalled_until + rtt_.timeout(), deadline, deadline + kAwayMost);
 }
 
 Time Sender::ProbeDeadline() const {

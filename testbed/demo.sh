@@ -36,7 +36,7 @@ say "1 of 3: an A/B experiment in virtual time"
 mkdir -p build
 "$weir" ab testbed/experiments/demo.toml --set run.sample_every=500ns --html build/demo.html "$@"
 say "the report is in $PWD/build/demo.html"
-if [[ "$("$weir" doctor)" == *"no NIC driver"* ]]; then
+if [[ "$("$weir" doctor)" == *"no DPDK driver"* ]]; then
   say "2 and 3 are skipped: this build has no DPDK (libdpdk-dev)"
   exit
 fi

@@ -72,24 +72,26 @@ TEST_F(TimeoutTest, WhatWaitedDuringAStallIsHeardBeforeAnythingIsJudged) {
 }
 
 // Every poll of a slow host comes late, and there is always something to hear. Data and probes are
-// lost for 2 ms: that is silence all the same.
-TEST_F(TimeoutTest, AHostThatIsAlwaysLateTimesOutAtTheSameTimes) {
+// lost for 100 ms: that is silence all the same, at most 20 ms later.
+TEST_F(TimeoutTest, AHostThatIsAlwaysLateTimesOutAtMostTwentyMillisecondsLater) {
   const auto run = [&](Duration gap, std::vector<Time>& times) {
     log_ = {};
-    Open(Record(log_));
+    EndpointConfig config = PipeConfig();
+    config.patience = Seconds(1);
+    Open(Record(log_), config);
     ASSERT_TRUE((*pipe_)[0].RegisterRegion(nullptr, 1).ok());
     pipe_->PollLate(0, gap);
     pipe_->OnPacket([](const Sight& s) {
       const bool lost = s.from == 0 &&
                         (s.info.type == PacketType::kData || s.info.type == PacketType::kProbe) &&
-                        s.at < Time(0) + Millis(2);
+                        s.at < Time(0) + Millis(100);
       return Fate{.copies = lost ? 0 : 1};
     });
     Write(3);
-    while (pipe_->now() < Time(0) + Millis(10)) {
+    while (pipe_->now() < Time(0) + Millis(200)) {
       EXPECT_TRUE((*pipe_)[1].PostWrite(pipe_->now(), pipe_->accepted(), {.length = 1}).ok());
       pipe_->Kick(1);
-      pipe_->RunFor(Micros(5));
+      pipe_->RunFor(Micros(20));
     }
     EXPECT_EQ(Completed(), 1);
     for (const auto& t : log_.timeouts) times.push_back(t.now);
@@ -98,8 +100,11 @@ TEST_F(TimeoutTest, AHostThatIsAlwaysLateTimesOutAtTheSameTimes) {
   std::vector<Time> late;
   run(Duration(0), on_time);
   run(Micros(60), late);
-  EXPECT_GT(on_time.size(), 3u);
-  EXPECT_EQ(late, on_time);
+  ASSERT_GT(on_time.size(), 4u);
+  ASSERT_GT(late.size(), 3u);
+  for (size_t i = 1; i < late.size(); ++i) {
+    EXPECT_LE(late[i] - late[i - 1], on_time[i] - on_time[i - 1] + Millis(20)) << i;
+  }
 }
 
 // Every poll brings a full burst, here of frames that are none of ours. Answers may wait behind
