@@ -29,6 +29,7 @@ class VerbsDevice final : public NicDevice {
   const NetAddress& address() const override { return address_; }
   uint32_t queues() const override { return static_cast<uint32_t>(ports_.size()); }
   NicPort& queue(uint32_t index) override { return *ports_[index]; }
+  Time Now() override { return clock_.Now(); }
   DeviceCounters counters() const override;
   const std::vector<std::string>& warnings() const override { return warnings_; }
   std::vector<std::string> features() const override;
@@ -42,7 +43,7 @@ class VerbsDevice final : public NicDevice {
 
  private:
   VerbsDevice(const DeviceOptions& options, VerbsName name)
-      : options_(options), name_(std::move(name)) {}
+      : options_(options), name_(std::move(name)), clock_(options.time_scale) {}
   absl::Status Set();
   absl::Status CheckOptions() const;
   absl::Status OpenContext();
@@ -56,6 +57,7 @@ class VerbsDevice final : public NicDevice {
 
   DeviceOptions options_;
   VerbsName name_;
+  MonotonicClock clock_;
   std::atomic<bool> gone_{false};
   mutable std::mutex event_mutex_;
   std::string last_event_;  // in words; empty: none so far

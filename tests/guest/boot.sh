@@ -24,10 +24,10 @@ done
 rdma=()
 for name in "${others[@]}"; do
   [ "${WEIR_GUEST_ONLY:-$name}" = "$name" ] || continue
-  if [ "$name" = soft_roce ]; then
+  if [[ "$name" = soft_roce* ]]; then
     if ! "$weir" nic probe | grep -q '^verbs:'; then
-      echo "this build has no verbs driver; install libibverbs-dev and build again" >"$out/soft_roce.log"
-      echo 77 >"$out/soft_roce.status"
+      echo "this build has no verbs driver; install libibverbs-dev and build again" >"$out/$name.log"
+      echo 77 >"$out/$name.status"
       continue
     fi
     rdma=(--rdma)
