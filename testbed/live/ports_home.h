@@ -56,7 +56,6 @@ class PortsHome final : public Home {
   PortsConfig config_;
   std::vector<std::unique_ptr<NicDevice>> devices_;
   LiveHosts live_;
-  NicPort* clock_ = nullptr;
   Time timer_ = Time::Never();
   uint64_t events_ = 0;
   Time watch_begin_{};

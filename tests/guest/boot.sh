@@ -13,9 +13,9 @@ nics=() suites=()
 for pair in "${pairs[@]}"; do
   name=${pair%% *} both=${pair#* }
   [ "${WEIR_GUEST_ONLY:-$name}" = "$name" ] || continue
-  if [ "$name" = igb ] && ! "$qemu" -device igb,help 2>/dev/null | grep -q "^igb options"; then
-    echo "$("$qemu" --version | head -n 1) has no igb; WEIR_QEMU=\$(testbed/guest/newer_qemu.sh) is newer" >"$out/igb.log"
-    echo 77 >"$out/igb.status"
+  if [[ "$name" = igb* ]] && ! "$qemu" -device igb,help 2>/dev/null | grep -q "^igb options"; then
+    echo "$("$qemu" --version | head -n 1) has no igb; WEIR_QEMU=\$(testbed/guest/newer_qemu.sh) is newer" >"$out/$name.log"
+    echo 77 >"$out/$name.status"
     continue
   fi
   nics+=(--nics "$both")

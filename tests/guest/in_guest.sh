@@ -13,12 +13,13 @@ report() { # suite, status
 # Which algorithm is the better one is not asked: the arms must finish, and what they say of
 # themselves must hold.
 experiment() { # device, address, device, address, more for weir ab
+  mkdir -p "$WEIR_GUEST_OUT/experiments"
   timeout 200 "$weir" ab "$here/../../testbed/experiments/port_pair.toml" --quiet \
     --set "ports.0.name=$1" --set "ports.0.address='$2'" \
     --set "ports.1.name=$3" --set "ports.1.address='$4'" \
     --set run.seeds=3 --set run.time_scale=0.00003 \
     --set traffic.iterations=2 --set traffic.size=256KiB \
-    --json "$WEIR_GUEST_OUT/$suite.json" "${@:5}" >"$log" 2>&1
+    --json "$WEIR_GUEST_OUT/experiments/$suite.json" "${@:5}" >"$log" 2>&1
   report "$suite" $?
 }
 
@@ -50,7 +51,9 @@ for suite in "$@"; do
     continue
   fi
   # 82540EM has 1.6 s of link to wait for whenever it is opened.
-  timeout 150 "$weir" nic check "${!a}" "${!b}" --label "$suite" --remove \
+  remove=--remove
+  [ "$suite" != igb_vf ] || remove=  # what is taken out does not come back by itself
+  timeout 150 "$weir" nic check "${!a}" "${!b}" --label "$suite" $remove \
     --link-with "/run/guest/link.sh $number" --json "$WEIR_GUEST_OUT/$suite.json" >"$log" 2>&1
   report "$suite" $?
   number=$((number + 2))

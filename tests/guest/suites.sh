@@ -8,6 +8,7 @@ pairs=(
   "virtio virtio,virtio"
   "e1000e_vmxnet3 e1000e,vmxnet3"
   "igb igb,igb"
+  "igb_vf igb_vf,igb_vf"
   "e1000e_ab e1000e,e1000e"
 )
 # Suites without a NIC of QEMU's.
