@@ -268,6 +268,11 @@ class FrameWriter {
 
   uint32_t header_bytes() const { return prefix_size_; }
 
+  // The headers of a datagram of `bytes` that a network stack handed over without them. `to_port`
+  // is a worker's.
+  static uint32_t WriteArrived(const NetAddress& from, uint16_t from_port, const NetAddress& to,
+                               uint16_t to_port, uint8_t tos, uint32_t bytes, std::byte* out);
+
  private:
   uint32_t Prefix(uint32_t weir_bytes, uint32_t payload, uint8_t tos, PathId path,
                   std::byte* out) const;

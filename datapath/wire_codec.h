@@ -78,6 +78,12 @@ inline void Store16(std::byte* p, uint16_t v) {
   p[1] = std::byte{static_cast<uint8_t>(v)};
 }
 
+// Of an IP header of either version: the byte with the class and the ECN bits.
+inline bool IsV6(const std::byte* ip) { return static_cast<uint8_t>(ip[0]) >> 4 == 6; }
+inline uint8_t LoadTos(const std::byte* ip) {
+  return IsV6(ip) ? static_cast<uint8_t>(Load16(ip) >> 4) : static_cast<uint8_t>(ip[1]);
+}
+
 // A switch record: in acknowledgements and in the room that data packets reserve.
 inline constexpr uint32_t kRecordBytes = 24;
 inline constexpr int64_t kRecordRateUnit = 100'000'000;  // bits a second

@@ -8,7 +8,9 @@
 namespace weir {
 namespace {
 
+using wire::IsV6;
 using wire::Load16;
+using wire::LoadTos;
 using wire::Reader;
 using wire::Store16;
 using wire::Writer;
@@ -34,7 +36,6 @@ uint32_t SumWords(const std::byte* p, size_t bytes) {
 uint32_t IpOffset(std::span<const std::byte> frame) {
   return Load16(frame.data() + 12) == kEtherVlan ? kEthernetBytes + 4 : kEthernetBytes;
 }
-bool IsV6(const std::byte* ip) { return static_cast<uint8_t>(ip[0]) >> 4 == 6; }
 
 // The room of such a kind in a data packet, or nullptr. `frame` are the header bytes.
 template <class Byte>
@@ -48,10 +49,6 @@ Byte* RoomFor(std::span<Byte> frame, InBand in_band) {
   return room ? packet + kDataHeaderBytes : nullptr;
 }
 
-uint8_t LoadTos(const std::byte* ip) {
-  if (!IsV6(ip)) return static_cast<uint8_t>(ip[1]);
-  return static_cast<uint8_t>(Load16(ip) >> 4);
-}
 void StoreTos(std::byte* ip, uint8_t tos) {
   if (IsV6(ip)) {
     Store16(ip, static_cast<uint16_t>((Load16(ip) & 0xF00F) | tos << 4));
@@ -139,6 +136,12 @@ uint32_t FrameWriter::Prefix(uint32_t weir_bytes, uint32_t payload, uint8_t tos,
   Store16(udp, static_cast<uint16_t>(entropy_ + path));
   Store16(udp + 4, static_cast<uint16_t>(udp_length));
   return prefix_size_;
+}
+
+uint32_t FrameWriter::WriteArrived(const NetAddress& from, uint16_t from_port, const NetAddress& to,
+                                   uint16_t to_port, uint8_t tos, uint32_t bytes, std::byte* out) {
+  const FrameWriter writer(from, to, from_port, static_cast<uint32_t>(to_port - kUdpPort));
+  return writer.Prefix(0, bytes, tos, 0, out);
 }
 
 WireError ReadFrame(std::span<const std::byte> frame, FrameInfo& info) {

@@ -7,6 +7,9 @@
 #ifdef WEIR_HAS_VERBS
 #include "nic_drivers/verbs/driver.h"
 #endif
+#ifdef WEIR_HAS_UDP
+#include "nic_drivers/udp/driver.h"
+#endif
 
 namespace weir {
 namespace {
@@ -17,6 +20,9 @@ constexpr const DriverEntry* kAll[] = {
 #endif
 #ifdef WEIR_HAS_VERBS
     &kVerbsDriver,
+#endif
+#ifdef WEIR_HAS_UDP
+    &kUdpDriver,
 #endif
     nullptr,  // so that there is an array in any case
 };

@@ -8,7 +8,7 @@ skip() {
   echo "skipped: $*"
   exit 77
 }
-[ "$kind" = ring ] || [ "$kind" = memif ] || [ "$kind" = virtio_user ] || {
+[[ " ring memif virtio_user udp " = *" $kind "* ]] || {
   [ "$(id -u)" -eq 0 ] || skip "$kind needs root"
   command -v ip >/dev/null || skip "iproute2 is not installed"
   if [ -z "${WEIR_OWN_NETWORK:-}" ]; then
@@ -36,6 +36,7 @@ veth() {
 
 case $kind in
   ring) check ring ring ;;
+  udp) check udp:lo udp:lo --address-a 127.0.94.1/8 --address-b 127.0.94.2/8 ;;
   af_packet)
     veth
     check dpdk:net_af_packet0,iface=wa dpdk:net_af_packet1,iface=wb --link-with "ip link set wa"

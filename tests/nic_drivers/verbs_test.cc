@@ -12,7 +12,7 @@
 #include "nic_drivers/verbs/gid_choice.h"
 #include "nic_drivers/verbs/name.h"
 #include "nic_drivers/verbs/peer_message.h"
-#include "nic_drivers/verbs/pool.h"
+#include "nic_drivers/buffer_pool.h"
 #include "testbed/nic/probe.h"
 
 namespace weir {

@@ -1,4 +1,4 @@
-#include "nic_drivers/verbs/pool.h"
+#include "nic_drivers/buffer_pool.h"
 
 #include <sys/mman.h>
 
