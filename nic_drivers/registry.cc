@@ -49,8 +49,7 @@ absl::StatusOr<std::unique_ptr<NicDevice>> OpenDevice(const DeviceOptions& optio
   }
   if (known.empty()) {
     return absl::UnimplementedError(
-        "this build of Weir has no NIC driver; install libdpdk-dev or libibverbs-dev and build "
-        "again, or run in "
+        "this build of Weir has no NIC driver (WEIR_NICS=OFF); build with another preset, or run in "
         "virtual time");
   }
   return absl::NotFoundError(absl::StrFormat(
