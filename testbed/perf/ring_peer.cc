@@ -28,7 +28,7 @@ absl::StatusOr<RingPeers> OpenRingPeers(const ContextOptions& options) {
 #else
 absl::StatusOr<RingPeers> OpenRingPeers(const ContextOptions&) {
   return absl::UnimplementedError(
-      "this build of Weir has no NIC driver; install libdpdk-dev and build again");
+      "rings are of DPDK, which this build has not; install libdpdk-dev and build again");
 }
 #endif
 
