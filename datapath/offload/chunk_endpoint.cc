@@ -11,7 +11,6 @@ namespace weir {
 namespace {
 
 constexpr uint32_t kChunkMin = 1024;
-constexpr uint32_t kChunkMost = (1u << 30) - 1;
 
 uint8_t DscpOf(const Binding& binding) {
   return binding.urgent ? kDscpControl : static_cast<uint8_t>(kDscpData + binding.traffic_class);
@@ -26,9 +25,10 @@ absl::StatusOr<std::unique_ptr<ChunkEndpoint>> ChunkEndpoint::Create(
   if (c.line_rate <= Rate(0) || c.base_rtt <= Duration(0)) {
     return absl::InvalidArgumentError("RDMA mode: line_rate and base_rtt must be above zero");
   }
-  if (c.chunk_bytes < kChunkMin || c.chunk_bytes > kChunkMost) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "RDMA mode: chunk_bytes is %d, allowed is %d to %d", c.chunk_bytes, kChunkMin, kChunkMost));
+  if (c.chunk_bytes < kChunkMin || c.chunk_bytes > port.caps().chunk_max) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("RDMA mode: chunk_bytes is %d, allowed by the port is %d to %d",
+                        c.chunk_bytes, kChunkMin, port.caps().chunk_max));
   }
   if (c.connections_max == 0 || c.connections_max > port.caps().links_max) {
     return absl::InvalidArgumentError(
@@ -141,7 +141,7 @@ absl::Status ChunkEndpoint::PostWrite(Time now, WireId id, const WriteRequest& r
         "write: %d bytes are more than %d chunks of %d; raise chunk_bytes, or write less at once",
         request.length, kChunksMax, config_.chunk_bytes));
   }
-  if (request.data != nullptr && !port_.Reads(request.data, request.length)) {
+  if (request.data != nullptr && request.length > 0 && !port_.Reads(request.data, request.length)) {
     return absl::InvalidArgumentError(
         "write: the device cannot read this memory; register it with the device first");
   }

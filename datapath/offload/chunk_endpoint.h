@@ -28,7 +28,7 @@ struct ChunkEndpointConfig {
   uint32_t chunks_max = 4096;  // on their way at a time
   uint32_t completions_max = 4096;
 
-  uint32_t chunk_bytes = 64 * 1024;  // of payload; [1 KiB, 1 GiB)
+  uint32_t chunk_bytes = 64 * 1024;  // of payload; from 1 KiB to the port's chunk_max
   Rate line_rate{};                  // 0: the port's
   // An empty packet there and its answer back. Algorithms are told this and a chunk's time on the
   // line.

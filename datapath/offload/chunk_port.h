@@ -23,6 +23,7 @@ struct ChunkCaps {
   Signals signals = Signal::kRtt;  // and kNicTimestamps if the device stamps completions
   uint32_t packet_payload = 4096;  // bytes of a chunk in each of its packets, the path MTU
   uint32_t packet_overhead = 62;   // bytes of headers of such a packet, on the wire
+  uint32_t chunk_max = 1u << 30;   // bytes of a chunk, at most so many
   uint32_t links_max = 64;
   uint32_t paths_max = 8;  // queue pairs of a link
 };

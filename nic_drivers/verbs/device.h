@@ -12,9 +12,8 @@
 #include "absl/status/statusor.h"
 #include "datapath/nic_device.h"
 #include "nic_drivers/verbs/exchange.h"
-#include "nic_drivers/verbs/gid_choice.h"
 #include "nic_drivers/verbs/memory.h"
-#include "nic_drivers/verbs/name.h"
+#include "nic_drivers/verbs/opened.h"
 #include "nic_drivers/verbs/peers.h"
 #include "nic_drivers/verbs/port.h"
 
@@ -41,12 +40,9 @@ class VerbsDevice final : public NicDevice {
   absl::Status UnregisterMemory(std::byte* base) override;
 
  private:
-  VerbsDevice(const DeviceOptions& options, VerbsName name)
-      : options_(options), name_(std::move(name)) {}
+  VerbsDevice(const DeviceOptions& options, OpenedVerbs opened)
+      : options_(options), opened_(std::move(opened)) {}
   absl::Status Set();
-  absl::Status CheckOptions() const;
-  absl::Status OpenContext();
-  absl::Status ChooseAddress();
   absl::Status ChooseMtu();
   absl::Status MakePorts();
   absl::StatusOr<std::unique_ptr<VerbsPort>> MakePort(uint32_t queue, uint32_t key);
@@ -55,19 +51,14 @@ class VerbsDevice final : public NicDevice {
   uint32_t QueuesMax() const;
 
   DeviceOptions options_;
-  VerbsName name_;
   std::atomic<bool> gone_{false};
   mutable std::mutex event_mutex_;
   std::string last_event_;  // in words; empty: none so far
   std::vector<std::string> warnings_;
   PortCaps caps_;
   NetAddress address_;
-  GidEntry gid_;
-  ibv_port_attr port_{};
-  ibv_device_attr attributes_{};
   // In the order in which they depend on each other.
-  VerbsContext context_;
-  VerbsDomain domain_;
+  OpenedVerbs opened_;
   BufferPool zeros_;
   VerbsMr zeros_memory_;
   std::unique_ptr<RegisteredMemory> memory_;

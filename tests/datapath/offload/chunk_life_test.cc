@@ -185,7 +185,7 @@ TEST(ChunkEndpointTest, ValuesOutOfRangeAreNamed) {
   };
   EXPECT_EQ(error({}), "RDMA mode: line_rate and base_rtt must be above zero");
   EXPECT_EQ(error({.chunk_bytes = 1023, .base_rtt = Micros(1)}),
-            "RDMA mode: chunk_bytes is 1023, allowed is 1024 to 1073741823");
+            "RDMA mode: chunk_bytes is 1023, allowed by the port is 1024 to 1073741824");
   EXPECT_EQ(error({.connections_max = 65, .base_rtt = Micros(1)}),
             "RDMA mode: connections_max is 65, allowed by the port is 1 to 64");
   const Binding marks = ChunkBinding("dctcp", "ecmp");
