@@ -1,5 +1,6 @@
-// Cost of the datapath on DPDK ring devices, each figure beside a yardstick of the same run: what
-// testpmd needs to forward a packet, memcpy, a bare echo on the same ports.
+// Cost of the datapath on DPDK ring devices, and a round trip over memif, each figure beside a
+// yardstick of the same run: what testpmd needs to forward a packet, memcpy, a bare echo on the
+// same ports.
 //
 // Sender and receiver take turns on one core, so the time of a packet is the work of both. Without
 // dpdk-testpmd the first yardstick is left out. bench/datapath_bench [seconds a figure]
@@ -22,6 +23,7 @@
 #include "datapath/poll_loop.h"
 #include "lb_policies/registry.h"
 #include "nic_drivers/dpdk/ring_pair.h"
+#include "nic_drivers/registry.h"
 
 namespace weir {
 namespace {
@@ -43,20 +45,51 @@ Binding Bind(const char* cc, const char* lb) {
   return b;
 }
 
-// Two endpoints on a pair of ring devices.
+using Devices = std::array<std::unique_ptr<NicDevice>, 2>;
+
+std::array<DeviceOptions, 2> Options() {
+  std::array<DeviceOptions, 2> options;
+  options[0].address = "10.0.0.1/24";
+  options[1].address = "10.0.0.2/24";
+  for (DeviceOptions& o : options) {
+    o.mtu = 4400;
+    o.line_rate = Gbps(1000);  // the processor is the limit
+  }
+  return options;
+}
+
+Devices Rings() {
+  const auto [a, b] = Options();
+  auto devices = OpenRingPair(a, b);
+  if (!devices.ok()) Die(std::string(devices.status().message()));
+  return {std::move(devices->first), std::move(devices->second)};
+}
+
+// Shared memory as between two processes, here with both ends in one.
+Devices Memif() {
+  auto options = Options();
+  const std::string socket =
+      "socket-abstract=no,socket=/tmp/weir_bench_memif" + std::to_string(getpid()) + ".sock";
+  options[0].device = "dpdk:net_memif0,role=client," + socket;
+  options[1].device = "dpdk:net_memif1,role=server," + socket;
+  Devices devices;
+  for (const int side : {1, 0}) {  // the server first
+    auto device = OpenDevice(options[side]);
+    if (!device.ok()) Die(std::string(device.status().message()));
+    devices[side] = *std::move(device);
+  }
+  const Clock::time_point limit = Clock::now() + std::chrono::seconds(10);
+  while (!devices[0]->link_up() || !devices[1]->link_up()) {
+    if (Clock::now() > limit) Die("memif's ends did not find each other");
+  }
+  return devices;
+}
+
+// Two endpoints on a pair of devices.
 class Bench {
  public:
-  Bench(const Binding& binding, uint32_t connections) : binding_(binding) {
-    DeviceOptions a;
-    DeviceOptions b;
-    a.address = "10.0.0.1/24";
-    b.address = "10.0.0.2/24";
-    a.mtu = b.mtu = 4400;
-    a.line_rate = b.line_rate = Gbps(1000);  // the processor is the limit
-    auto devices = OpenRingPair(a, b);
-    if (!devices.ok()) Die(std::string(devices.status().message()));
-    devices_[0] = std::move(devices->first);
-    devices_[1] = std::move(devices->second);
+  Bench(const Binding& binding, uint32_t connections, Devices devices = Rings())
+      : binding_(binding), devices_(std::move(devices)) {
     for (int side = 0; side < 2; ++side) {
       EndpointConfig c;
       c.address = devices_[side]->address();
@@ -160,7 +193,7 @@ class Bench {
 
  private:
   Binding binding_;
-  std::array<std::unique_ptr<NicDevice>, 2> devices_;
+  Devices devices_;
   std::array<std::unique_ptr<Endpoint>, 2> endpoints_;
   std::vector<WireId> ids_;
 };
@@ -308,11 +341,18 @@ void Packets() {
   const double copied = MemcpyBytesASecond(4096, 16 << 20);
   Print("payload placed, messages of 16 MiB", placed / 1e9, "GB/s",
         Times(placed / copied, "memcpy in pieces of 4 KiB; aim 0.8"));
+}
 
-  const double bare = BareEcho(bench);
-  const double echo = MessageEcho(bench);
-  Print("round trip of an 8 B message, both sides on one core", echo, "ns",
-        Times(echo / bare, "a bare echo on the same ports"));
+void RoundTrips() {
+  const auto measure = [](const char* what, Devices devices) {
+    Bench bench(Bind("none", "oblivious"), 4, std::move(devices));
+    bench.OpenAll(1);
+    const double bare = BareEcho(bench);
+    const double echo = MessageEcho(bench);
+    Print(what, echo, "ns", Times(echo / bare, "a bare echo on the same ports"));
+  };
+  measure("round trip of an 8 B message over rings, one core", Rings());
+  measure("round trip of an 8 B message over memif, one core", Memif());
 }
 
 void Algorithms() {
@@ -358,6 +398,7 @@ void Connections(uint32_t message) {
 int main(int argc, char** argv) {
   if (argc > 1) weir::g_seconds = std::atof(argv[1]);
   weir::Packets();
+  weir::RoundTrips();
   weir::Algorithms();
   weir::Connections(4096);
   weir::Connections(65536);

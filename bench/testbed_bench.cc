@@ -32,7 +32,7 @@ void LeafSpine(benchmark::State& state, const std::string& traffic, const std::s
   for (auto _ : state) {
     const RunResult result = RunArm(experiment, experiment.arms.front(), 1);
     if (!result.finished) state.SkipWithError("the run did not finish");
-    hops += result.fabric.hops;
+    hops += result.fabric->stats.hops;
     packets += result.counters.data_packets_sent;
     events += result.events;
   }

@@ -21,7 +21,7 @@
 // Departure: after four idle base RTTs both windows fall back to the initial one, if larger.
 #pragma once
 
-#include "cc_algos/flow_scaling.h"
+#include "cc_algos/swift_window.h"
 #include "datapath/api/congestion_control.h"
 
 namespace weir {
@@ -92,44 +92,25 @@ class Falcon final : public CongestionControl {
   Allowance allowance() const override { return allowance_; }
   std::span<const uint64_t> counters() const override { return counters_; }
 
-  double fcwnd() const { return fcwnd_; }  // packets
-  double ncwnd() const { return ncwnd_; }
-  double target() const { return base_target_ + scaling_.At(fcwnd_); }  // nanoseconds
+  double fcwnd() const { return fabric_.packets(); }
+  double ncwnd() const { return ncwnd_; }             // packets
+  double target() const { return fabric_.target(); }  // nanoseconds
 
  private:
-  void FollowFabric(const AckSample& ack);
   void FollowReceiver(const AckSample& ack);
-  void CutFabric(Time now, double factor);
-  double Clamped(double packets) const;
-  void SetAllowance();
+  void Refresh();
 
-  // From the flow and the configuration. Delays are nanoseconds, windows packets.
-  double mtu_;
-  double packets_per_byte_;
-  double base_target_;
-  FlowScaling scaling_;
-  double ai_;
-  double beta_;
-  double max_mdf_;
+  // From the configuration.
   double nic_target_;
   double nic_ai_;
   double nic_max_mdf_;
-  double initial_window_;
-  double min_window_;
-  double max_window_;
-  int64_t timeout_limit_;
-  Duration stale_after_;
 
-  double fcwnd_;  // in [min_window_, max_window_]
-  double ncwnd_;  // likewise
-  double rtt_;    // smoothed by 1/8
-  Duration latest_rtt_;
-  double fcwnd_before_loss_ = 0;  // 0: no loss to undo
-  bool nic_cut_last_ = false;     // the last change of ncwnd was a cut
-  // Before all time, but not so far as to overflow.
-  Time last_cut_{INT64_MIN / 2};         // of fcwnd
-  Time last_nic_change_{INT64_MIN / 2};  // of ncwnd
-  Allowance allowance_;                  // of both windows
+  SwiftWindow fabric_;
+  double ncwnd_;               // packets, in the limits of fabric_
+  bool nic_cut_last_ = false;  // the last change of ncwnd was a cut
+  // Of ncwnd; before all time, but not so far as to overflow.
+  Time last_nic_change_{INT64_MIN / 2};
+  Allowance allowance_;  // of both windows
   uint64_t counters_[3] = {};
 };
 

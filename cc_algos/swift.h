@@ -19,7 +19,7 @@
 // Departure: after four idle base RTTs the window falls back to the initial one, if larger.
 #pragma once
 
-#include "cc_algos/flow_scaling.h"
+#include "cc_algos/swift_window.h"
 #include "datapath/api/congestion_control.h"
 
 namespace weir {
@@ -80,34 +80,14 @@ class Swift final : public CongestionControl {
   Allowance allowance() const override { return allowance_; }
   std::span<const uint64_t> counters() const override { return counters_; }
 
-  double window() const { return cwnd_; }  // packets
-  double target() const;                   // nanoseconds
+  double window() const { return window_.packets(); }
+  double target() const { return window_.target(); }  // nanoseconds
 
  private:
-  Duration smoothed_rtt() const { return Duration(static_cast<int64_t>(rtt_)); }
-  void Cut(Time now, double factor);
-  void SetWindow(double packets);
+  void Refresh();
 
-  // From the flow and the configuration. Delays are nanoseconds, windows packets.
-  double mtu_;
-  double packets_per_byte_;
-  double base_target_;
-  FlowScaling scaling_;
-  double ai_;
-  double beta_;
-  double max_mdf_;
-  double initial_window_;
-  double min_window_;
-  double max_window_;
-  int64_t timeout_limit_;
-  Duration stale_after_;
-
-  double cwnd_;
-  double rtt_;  // smoothed by 1/8
-  Duration latest_rtt_;
-  double window_before_loss_ = 0;  // 0: no loss to undo
-  Time last_cut_{INT64_MIN / 2};   // of the window; before all time, but not so far as to overflow
-  Allowance allowance_;            // of cwnd_
+  SwiftWindow window_;
+  Allowance allowance_;  // of it
   uint64_t counters_[2] = {};
 };
 

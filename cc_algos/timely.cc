@@ -1,86 +1,27 @@
 #include "cc_algos/timely.h"
 
-#include <algorithm>
-
 namespace weir {
-namespace {
-
-constexpr double kFactorMin = 0.5;  // eRPC timely.h
-
-}  // namespace
 
 Timely::Timely(const FlowInfo& flow, const Config& config)
-    : base_rtt_(flow.base_rtt),
-      t_low_(config.t_low > Duration(0) ? config.t_low : Scaled(flow.base_rtt, 1.5)),
-      t_high_(std::max(config.t_high > Duration(0) ? config.t_high : 5 * flow.base_rtt, t_low_)),
-      beta_(config.beta),
+    : beta_(config.beta),
       hai_after_(config.hai_after),
       hai_factor_(config.hai_factor),
-      kept_after_loss_(1 - config.loss_cut),
-      line_rate_(flow.line_rate),
-      min_rate_(std::max(Scaled(flow.line_rate, config.min_rate), Rate(1))),
-      delta_(std::max(Scaled(flow.line_rate, config.delta), Rate(1))),
-      window_(config.window_bdps > 0 ? std::max(Scaled(flow.bdp(), config.window_bdps), flow.mtu)
-                                     : Bytes::Max()),
-      gradient_(config.gain, flow.base_rtt),
-      rate_(flow.line_rate) {}
+      rate_(flow, GradientRate::Of(config), config.beta) {}
 
 void Timely::OnAck(const AckSample& ack) {
-  if (ack.rtt <= Duration(0) || ack.host_stall) return;
-  const double part = PartOfRtt(ack.now);
-  if (!gradient_.Add(ack.rtt)) return;
-  if (gradient_.value() > 0 || ack.rtt < t_low_ || ack.rtt > t_high_) without_rise_ = 0;
-  if (ack.rtt < t_low_) {
-    rate_ = std::min(rate_ + Scaled(delta_, part), line_rate_);
-  } else if (ack.rtt > t_high_) {
-    Multiply(std::max(1 - part * beta_ * (1 - Ratio(t_high_, ack.rtt)), kFactorMin));
-  } else if (gradient_.value() <= 0) {
-    Increase(part);
-  } else {
-    Multiply(std::max(1 - part * beta_ * gradient_.value(), kFactorMin));
-  }
-}
-
-void Timely::OnLoss(const LossSample& loss) {
-  if (loss.round == loss_round_) return;
-  loss_round_ = loss.round;
-  rate_before_loss_ = rate_;
-  Multiply(kept_after_loss_);
-}
-
-void Timely::OnSpurious(const SpuriousSample&) {
-  rate_ = std::max(rate_, rate_before_loss_);
-  rate_before_loss_ = Rate(0);
-}
-
-void Timely::OnTimeout(const TimeoutSample&) {
-  rate_before_loss_ = Rate(0);
-  Multiply(kept_after_loss_);
+  using Zone = GradientRate::Sample::Zone;
+  const GradientRate::Sample sample = rate_.Take(ack);
+  if (sample.zone == Zone::kNone) return;
+  const bool between = sample.zone == Zone::kBetween;
+  if (!between || gradient() > 0) without_rise_ = 0;
+  if (!between) return;
+  if (gradient() > 0) return rate_.Cut(sample.part * beta_ * gradient());
+  ++without_rise_;
+  rate_.Raise((without_rise_ >= hai_after_ ? hai_factor_ : 1) * sample.part);
 }
 
 void Timely::OnResume(Time, Duration idle) {
-  if (idle <= 4 * base_rtt_) return;
-  gradient_.Clear();
-  without_rise_ = 0;
+  if (rate_.OnResume(idle)) without_rise_ = 0;
 }
-
-void Timely::Restore(const Snapshot& snapshot) {
-  const Rate rate = std::min(snapshot.rate, snapshot.window / base_rtt_);
-  rate_ = std::clamp(rate, min_rate_, line_rate_);
-}
-
-double Timely::PartOfRtt(Time now) {
-  const double part = std::min(Ratio(now - sampled_, base_rtt_), 1.0);
-  sampled_ = now;
-  return part;
-}
-
-void Timely::Increase(double part) {
-  ++without_rise_;
-  const double n = without_rise_ >= hai_after_ ? hai_factor_ : 1;
-  rate_ = std::min(rate_ + Scaled(delta_, n * part), line_rate_);
-}
-
-void Timely::Multiply(double factor) { rate_ = std::max(Scaled(rate_, factor), min_rate_); }
 
 }  // namespace weir

@@ -19,7 +19,7 @@
 // Departure: after four idle base RTTs there is no gradient until two new samples have come.
 #pragma once
 
-#include "cc_algos/rtt_gradient.h"
+#include "cc_algos/gradient_rate.h"
 #include "datapath/api/congestion_control.h"
 
 namespace weir {
@@ -65,39 +65,23 @@ class Timely final : public CongestionControl {
   Timely(const FlowInfo& flow, const Config& config);
 
   void OnAck(const AckSample& ack) override;
-  void OnLoss(const LossSample& loss) override;
-  void OnSpurious(const SpuriousSample& spurious) override;
-  void OnTimeout(const TimeoutSample& timeout) override;
+  void OnLoss(const LossSample& loss) override { rate_.OnLoss(loss); }
+  void OnSpurious(const SpuriousSample&) override { rate_.OnSpurious(); }
+  void OnTimeout(const TimeoutSample&) override { rate_.OnTimeout(); }
   void OnResume(Time now, Duration idle) override;
-  void Restore(const Snapshot& snapshot) override;
-  Allowance allowance() const override { return {.window = window_, .rate = rate_}; }
+  void Restore(const Snapshot& snapshot) override { rate_.Restore(snapshot); }
+  Allowance allowance() const override { return rate_.allowance(); }
 
-  double gradient() const { return gradient_.value(); }
+  double gradient() const { return rate_.gradient(); }
 
  private:
-  void Increase(double part);
-  double PartOfRtt(Time now);
-  void Multiply(double factor);
-
-  // From the flow and the configuration.
-  Duration base_rtt_;
-  Duration t_low_;
-  Duration t_high_;
+  // From the configuration.
   double beta_;
   int64_t hai_after_;
   double hai_factor_;
-  double kept_after_loss_;
-  Rate line_rate_;
-  Rate min_rate_;
-  Rate delta_;
-  Bytes window_;
 
-  RttGradient gradient_;
-  Time sampled_{};            // the last sample
-  Rate rate_;                 // in [min_rate_, line_rate_]
+  GradientRate rate_;
   int64_t without_rise_ = 0;  // samples in a row whose gradient was not positive
-  int64_t loss_round_ = -1;   // the last round that a loss cut; -1: none
-  Rate rate_before_loss_{};   // 0: no loss to undo
 };
 
 }  // namespace weir

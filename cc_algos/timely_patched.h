@@ -22,7 +22,7 @@
 // Departure: after four idle base RTTs there is no gradient until two new samples have come.
 #pragma once
 
-#include "cc_algos/rtt_gradient.h"
+#include "cc_algos/gradient_rate.h"
 #include "datapath/api/congestion_control.h"
 
 namespace weir {
@@ -67,36 +67,20 @@ class TimelyPatched final : public CongestionControl {
   TimelyPatched(const FlowInfo& flow, const Config& config);
 
   void OnAck(const AckSample& ack) override;
-  void OnLoss(const LossSample& loss) override;
-  void OnSpurious(const SpuriousSample& spurious) override;
-  void OnTimeout(const TimeoutSample& timeout) override;
-  void OnResume(Time now, Duration idle) override;
-  void Restore(const Snapshot& snapshot) override;
-  Allowance allowance() const override { return {.window = window_, .rate = rate_}; }
+  void OnLoss(const LossSample& loss) override { rate_.OnLoss(loss); }
+  void OnSpurious(const SpuriousSample&) override { rate_.OnSpurious(); }
+  void OnTimeout(const TimeoutSample&) override { rate_.OnTimeout(); }
+  void OnResume(Time, Duration idle) override { rate_.OnResume(idle); }
+  void Restore(const Snapshot& snapshot) override { rate_.Restore(snapshot); }
+  Allowance allowance() const override { return rate_.allowance(); }
 
-  double gradient() const { return gradient_.value(); }
+  double gradient() const { return rate_.gradient(); }
 
  private:
-  double PartOfRtt(Time now);
-  void Multiply(double factor);
-
-  // From the flow and the configuration.
-  Duration base_rtt_;
-  Duration t_low_;
-  Duration t_high_;
+  // From the configuration.
   double beta_;
-  double beta_high_;
-  double kept_after_loss_;
-  Rate line_rate_;
-  Rate min_rate_;
-  Rate delta_;
-  Bytes window_;
 
-  RttGradient gradient_;
-  Time sampled_{};           // the last sample
-  Rate rate_;                // in [min_rate_, line_rate_]
-  int64_t loss_round_ = -1;  // the last round that a loss cut; -1: none
-  Rate rate_before_loss_{};  // 0: no loss to undo
+  GradientRate rate_;
 };
 
 }  // namespace weir

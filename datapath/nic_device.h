@@ -71,6 +71,7 @@ class NicDevice {
   virtual const NetAddress& address() const = 0;  // IP and MAC
   virtual uint32_t queues() const = 0;
   virtual NicPort& queue(uint32_t index) = 0;
+  virtual Time Now() = 0;  // of the clock that its queues show, too
   virtual DeviceCounters counters() const = 0;
   // What works, but not as well as it could; each with its remedy.
   virtual const std::vector<std::string>& warnings() const = 0;

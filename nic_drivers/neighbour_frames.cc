@@ -129,7 +129,7 @@ uint32_t WriteMessage(const NetAddress& self, const Message& m, std::byte* out) 
 // All that listen to addresses with the same last three bytes (RFC 4291 section 2.7.1).
 uint32_t WriteSolicitation(const NetAddress& self, const Ip& target, std::byte* out) {
   Message m = {.type = kSolicitation, .target = target, .option = kSourceMac};
-  m.to_mac = {0x33, 0x33, 0xFF, target[13], target[14], target[15]};
+  m.to_mac = SolicitedGroup(target);
   m.to_ip = {0xFF, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xFF, target[13], target[14], target[15]};
   return WriteMessage(self, m, out);
 }
@@ -191,6 +191,10 @@ NeighbourNews ReadDiscovery(const NetAddress& self, const std::byte* from_mac,
 }
 
 }  // namespace
+
+std::array<uint8_t, 6> SolicitedGroup(const Ip& ip) {
+  return {0x33, 0x33, 0xFF, ip[13], ip[14], ip[15]};
+}
 
 uint32_t WriteQuestion(const NetAddress& self, const NetAddress& target, std::byte* out) {
   if (self.v6) return WriteSolicitation(self, target.ip, out);

@@ -2,6 +2,7 @@
 // section 4.3, 4.4).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,6 +14,8 @@ namespace weir {
 // Longest frame written here: Ethernet, IPv6, and a message with one option.
 inline constexpr uint32_t kNeighbourFrame = kEthernetBytes + 40 + 32;
 
+// Where questions for an IPv6 address are sent (RFC 4291 section 2.7.1, RFC 2464 section 7).
+std::array<uint8_t, 6> SolicitedGroup(const std::array<uint8_t, 16>& ip);
 // Asks for the MAC address of `target`; returns the frame's size. `out` has kNeighbourFrame bytes.
 uint32_t WriteQuestion(const NetAddress& self, const NetAddress& target, std::byte* out);
 

@@ -106,7 +106,7 @@ void DpdkDevice::MakePorts() {
   caps_.mtu = setup_.mtu;
   if (setup_.rx_stamps) caps_.signals = caps_.signals | Signal::kNicTimestamps;
   regions_ = std::make_unique<Regions>(setup_.queues);
-  const TscClock clock(rte_get_tsc_hz(), options_.time_scale);
+  clock_.emplace(rte_get_tsc_hz(), options_.time_scale);
   for (uint16_t q = 0; q < setup_.queues; ++q) {
     const DpdkPort::Config config = {.ethdev = setup_.ethdev,
                                      .queue = q,
@@ -124,7 +124,7 @@ void DpdkDevice::MakePorts() {
                                      .regions = regions_.get(),
                                      .gone = removal_->flag(),
                                      .steering = steering_};
-    ports_.push_back(std::make_unique<DpdkPort>(config, clock));
+    ports_.push_back(std::make_unique<DpdkPort>(config, *clock_));
   }
 }
 

@@ -44,6 +44,7 @@ class DpdkDevice final : public NicDevice {
   const NetAddress& address() const override { return subnet_.address; }
   uint32_t queues() const override { return setup_.queues; }
   NicPort& queue(uint32_t index) override { return *ports_[index]; }
+  Time Now() override { return clock_->Now(); }
   DeviceCounters counters() const override;
   const std::vector<std::string>& warnings() const override { return setup_.warnings; }
   std::vector<std::string> features() const override;
@@ -77,6 +78,7 @@ class DpdkDevice final : public NicDevice {
   XdpSockets xdp_sockets_;
   Subnet subnet_;
   PortCaps caps_;
+  std::optional<TscClock> clock_;
   std::vector<rte_mempool*> rx_pools_, tx_pools_, attached_pools_;  // a queue
   std::vector<rte_ring*> steering_;                                 // a queue, if several
   std::unique_ptr<FlowRules> rules_;

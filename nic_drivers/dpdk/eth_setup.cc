@@ -9,10 +9,12 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/address_text.h"
 #include "nic_drivers/dpdk/dma.h"
 #include "nic_drivers/dpdk/eal.h"
 #include "nic_drivers/dpdk/eth_clock.h"
 #include "nic_drivers/dpdk/host_facts.h"
+#include "nic_drivers/neighbour_frames.h"
 
 namespace weir {
 namespace {
@@ -211,6 +213,16 @@ absl::Status Start(const EthSetup& setup, const std::string& device) {
   return error == 0 ? absl::OkStatus() : Failed(setup, "starting it", error);
 }
 
+// Neighbour discovery arrives by multicast. A virtual function may be given the groups that it names
+// and no others, and not even those once it asked for all.
+void HearNeighbours(uint16_t ethdev, const NetAddress& self) {
+  rte_ether_addr group{};
+  std::ranges::copy(SolicitedGroup(self.ip), group.addr_bytes);
+  if (rte_eth_dev_set_mc_addr_list(ethdev, &group, 1) == 0) return;
+  if (rte_eth_allmulticast_enable(ethdev) == 0) return;
+  (void)rte_eth_promiscuous_enable(ethdev);
+}
+
 }  // namespace
 
 absl::StatusOr<EthSetup> ConfigureEth(uint16_t ethdev, const DeviceOptions& options) {
@@ -256,10 +268,8 @@ absl::Status StartEth(EthSetup& setup, const std::vector<rte_mempool*>& rx_pools
     const int error = rte_eth_dev_vlan_filter(setup.ethdev, static_cast<uint16_t>(options.vlan), 1);
     if (error != 0) return Failed(setup, "letting its VLAN pass", error);
   }
-  // Neighbour discovery arrives by multicast.
-  const bool v6 = options.address.find(':') != std::string::npos;
-  if (v6 && rte_eth_allmulticast_enable(setup.ethdev) != 0) {
-    (void)rte_eth_promiscuous_enable(setup.ethdev);
+  if (absl::StatusOr<Subnet> own = ParseSubnet(options.address); own.ok() && own->address.v6) {
+    HearNeighbours(setup.ethdev, own->address);
   }
   (void)rte_eth_stats_reset(setup.ethdev);
   // Without its clock the stamps of a device say nothing here.

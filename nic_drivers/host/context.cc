@@ -3,21 +3,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "absl/strings/str_format.h"
 #include "nic_drivers/address_text.h"
 #include "nic_drivers/host/binding_text.h"
 #include "nic_drivers/host/engine.h"
 #include "nic_drivers/registry.h"
+#include "nic_drivers/resolve.h"
 
 namespace weir {
 namespace {
 
 using std::chrono::steady_clock;
 
-constexpr auto kPause = std::chrono::microseconds(200);  // between two looks while waiting
-constexpr uint32_t kAbortsAtOnce = 32;                   // fewer than an endpoint has room for
+constexpr uint32_t kAbortsAtOnce = 32;  // fewer than an endpoint has room for
 
 ConnectionInfo InfoOf(const Connection& c) {
   ConnectionInfo info{.id = c.id,
@@ -188,13 +187,8 @@ absl::Status Context::OnEndpoint(WireId id, absl::FunctionRef<absl::Status(Time,
 absl::StatusOr<WireId> Context::Connect(const std::string& remote, const Binding* binding) {
   absl::StatusOr<NetAddress> address = ParseIp(remote);
   if (!address.ok()) return address.status();
-  const auto deadline =
-      steady_clock::now() + std::chrono::nanoseconds(options_.open_timeout.count());
-  absl::Status resolved = device_->Resolve(*address);
-  while (absl::IsUnavailable(resolved) && steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(kPause);
-    resolved = device_->Resolve(*address);
-  }
+  const absl::Status resolved =
+      ResolveWithin(*device_, *address, std::chrono::nanoseconds(options_.open_timeout.count()));
   if (!resolved.ok()) return resolved;
   const Binding& used = binding == nullptr ? options_.binding : Keep(*binding);
   Channel& channel = *channels_[next_worker_++ % channels_.size()];
@@ -219,6 +213,7 @@ absl::Status Context::Rebind(WireId id, const Binding& binding) {
 const Binding& Context::Keep(const Binding& binding) {
   const auto same = [&binding](const Binding& b) {
     return b.cc == binding.cc && b.lb == binding.lb && b.paths == binding.paths &&
+           b.urgent == binding.urgent && b.traffic_class == binding.traffic_class &&
            std::memcmp(b.cc_config.data(), binding.cc_config.data(), ConfigBlob::kBytes) == 0 &&
            std::memcmp(b.lb_config.data(), binding.lb_config.data(), ConfigBlob::kBytes) == 0;
   };

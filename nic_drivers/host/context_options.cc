@@ -6,42 +6,10 @@
 #include "datapath/text/table_reader.h"
 #include "nic_drivers/host/binding_text.h"
 #include "nic_drivers/host/context.h"
+#include "nic_drivers/host/device_text.h"
 
 namespace weir {
 namespace {
-
-constexpr uint32_t kMtuMax = 9978;  // what fits the core's largest payload
-
-void ReadNeighbours(TableReader& r, DeviceOptions& out) {
-  const toml::table* table = r.Table("neighbours");
-  if (table == nullptr) return;
-  for (const auto& [ip, mac] : *table) {
-    if (!mac.is_string()) {
-      return r.Fail(&mac, "neighbours: write \"10.0.0.2\" = \"02:00:00:00:00:02\"");
-    }
-    out.neighbours[std::string(ip.str())] = mac.as_string()->get();
-  }
-}
-
-void ReadDevice(TableReader& r, DeviceOptions& out) {
-  r.String("name", out.device);
-  r.String("address", out.address);
-  r.String("gateway", out.gateway);
-  ReadNeighbours(r, out);
-  r.Integer("mtu", 0, kMtuMax, out.mtu);
-  r.Integer("vlan", 1, 4094, out.vlan);
-  r.Speed("line_rate", out.line_rate);
-  r.Bool("offloads", out.offloads);
-  if (const toml::array* arguments = r.Array("arguments")) {
-    for (const toml::node& node : *arguments) {
-      if (!node.is_string()) return r.Fail(&node, "arguments: must be strings");
-      out.arguments.push_back(node.as_string()->get());
-    }
-  }
-  if (out.device.empty()) r.FailKey("name", "is missing; write name = \"dpdk:0000:3b:00.0\"");
-  if (out.address.empty()) r.FailKey("address", "is missing; write address = \"10.0.0.1/24\"");
-  r.Finish();
-}
 
 void ReadEngine(TableReader& r, ContextOptions& out) {
   r.Integer("workers", 1, kWorkersMax, out.workers);
@@ -108,7 +76,13 @@ absl::StatusOr<ContextOptions> ParseContext(const std::string& text, const std::
     TableReader r(table == nullptr ? kEmpty : *table, name, file, status);
     fn(r, into);
   };
-  read("device", ReadDevice, out.device);
+  read(
+      "device",
+      [](TableReader& r, DeviceOptions& device) {
+        ReadDevice(r, device);
+        r.Finish();
+      },
+      out.device);
   read("engine", ReadEngine, out);
   read("network", ReadNetwork, out);
   read("connections", ReadConnections, out);

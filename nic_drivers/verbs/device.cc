@@ -130,7 +130,7 @@ absl::StatusOr<std::unique_ptr<VerbsPort>> VerbsDevice::MakePort(uint32_t queue,
   config.memory = memory_.get();
   config.peers = peers_.get();
   config.gone = &gone_;
-  return std::make_unique<VerbsPort>(std::move(config), MonotonicClock(options_.time_scale));
+  return std::make_unique<VerbsPort>(std::move(config), clock_);
 }
 
 absl::Status VerbsDevice::StartExchange(uint32_t key) {

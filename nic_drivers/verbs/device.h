@@ -28,6 +28,7 @@ class VerbsDevice final : public NicDevice {
   const NetAddress& address() const override { return address_; }
   uint32_t queues() const override { return static_cast<uint32_t>(ports_.size()); }
   NicPort& queue(uint32_t index) override { return *ports_[index]; }
+  Time Now() override { return clock_.Now(); }
   DeviceCounters counters() const override;
   const std::vector<std::string>& warnings() const override { return warnings_; }
   std::vector<std::string> features() const override;
@@ -41,7 +42,7 @@ class VerbsDevice final : public NicDevice {
 
  private:
   VerbsDevice(const DeviceOptions& options, OpenedVerbs opened)
-      : options_(options), opened_(std::move(opened)) {}
+      : options_(options), clock_(options.time_scale), opened_(std::move(opened)) {}
   absl::Status Set();
   absl::Status ChooseMtu();
   absl::Status MakePorts();
@@ -51,6 +52,7 @@ class VerbsDevice final : public NicDevice {
   uint32_t QueuesMax() const;
 
   DeviceOptions options_;
+  MonotonicClock clock_;
   std::atomic<bool> gone_{false};
   mutable std::mutex event_mutex_;
   std::string last_event_;  // in words; empty: none so far

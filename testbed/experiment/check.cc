@@ -1,4 +1,5 @@
 // What an experiment means, beyond what its file says.
+#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_format.h"
@@ -42,6 +43,24 @@ size_t HostsThatTalk(const Traffic& traffic) {
   std::set<uint32_t> hosts;
   for (const TrafficConnection& c : traffic.connections) hosts.insert({c.from, c.to});
   return hosts.size();
+}
+
+// Host i is the i-th of [[ports]].
+std::string WhyNotOnPorts(const Experiment& e, const Traffic& traffic) {
+  uint32_t last = 0;
+  for (const TrafficConnection& c : traffic.connections) last = std::max({last, c.from, c.to});
+  if (e.ports.size() <= last) {
+    return absl::StrFormat(
+        "host %d talks, and [[ports]] names %d devices; add one for each host, or use home = "
+        "\"virtual\"",
+        last, e.ports.size());
+  }
+  if (!e.faults.empty()) {
+    return "[[faults]] are of a modelled fabric, and home = \"ports\" has a real one; drop them, "
+           "or "
+           "use home = \"loopback\"";
+  }
+  return "";
 }
 
 }  // namespace
@@ -88,6 +107,9 @@ absl::Status CheckExperiment(Experiment& e) {
         absl::StrFormat("%d hosts talk, and the loopback testbed has room for %d; use fewer, or "
                         "home = \"virtual\"",
                         talkers, kLoopbackHostsMax));
+  }
+  if (e.home == HomeKind::kPorts) {
+    if (const std::string why = WhyNotOnPorts(e, *traffic); !why.empty()) return fail(why);
   }
   for (const Arm& arm : e.arms) {
     const std::string why = WhyUnfit(arm.binding, e.fabric);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "datapath/nic_device.h"
 #include "datapath/sender.h"
 #include "testbed/experiment/samples.h"
 #include "testbed/fabric/fabric.h"
@@ -104,7 +105,9 @@ struct GivenValue {
   std::string value{};
 };
 
-enum class HomeKind : uint8_t { kVirtual, kLoopback };
+// Where it runs: in virtual time; in the loopback testbed; over devices and whatever is between
+// them.
+enum class HomeKind : uint8_t { kVirtual, kLoopback, kPorts };
 
 struct Experiment {
   std::string name;
@@ -120,7 +123,8 @@ struct Experiment {
   std::vector<GivenValue> given{};  // see given.h
   SampleSpec samples{};
   bool breakdown = false;  // of the times of collectives and steps
-  double time_scale = 0;   // of the loopback testbed; 0: chosen for the machine
+  double time_scale = 0;   // in real time; 0: chosen for the machine (loopback), 1 (ports)
+  std::vector<DeviceOptions> ports{};  // of HomeKind::kPorts, by host
 };
 
 // The traffic of one seed. Fails if jobs do not fit the fabric, which CheckExperiment finds.

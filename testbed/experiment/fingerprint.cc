@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "absl/strings/str_format.h"
+#include "testbed/experiment/report_parts.h"
 #include "testbed/generated/build_facts.h"
 
 namespace weir {
@@ -59,8 +60,10 @@ nlohmann::json ToJson(const Fingerprint& f) {
           {"clock", f.clock}};
 }
 
-std::string DriverText(HomeKind home) {
-  return home == HomeKind::kVirtual ? "virtual time" : "DPDK " WEIR_DPDK_VERSION ", net_ring";
+std::string DriverText(const Experiment& e) {
+  if (e.home == HomeKind::kVirtual) return "virtual time";
+  const std::string library = "DPDK " WEIR_DPDK_VERSION;
+  return e.home == HomeKind::kLoopback ? library + ", net_ring" : library + ", " + PortsText(e);
 }
 
 }  // namespace weir

@@ -26,6 +26,6 @@ Fingerprint MakeFingerprint();
 nlohmann::json ToJson(const Fingerprint& fingerprint);
 
 // What carries the packets of an experiment: "virtual time", or the DPDK version.
-std::string DriverText(HomeKind home);
+std::string DriverText(const Experiment& experiment);
 
 }  // namespace weir

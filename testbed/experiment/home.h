@@ -1,4 +1,4 @@
-// Where a run takes place: what it needs of virtual time or of the loopback testbed.
+// Where a run takes place: what it needs of virtual time, the loopback testbed or real ports.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include "testbed/experiment/real_time.h"
 #include "testbed/experiment/samples.h"
 #include "testbed/fabric/fabric.h"
+#include "testbed/fabric/host_address.h"
 #include "testbed/virtual/packet_tap.h"
 
 namespace weir {
@@ -26,7 +27,7 @@ struct HostMemory {
   uint64_t size = 0;
 };
 
-// A fabric with hosts, in time. Used by one thread, which gets all callbacks, within Step.
+// A network with hosts, in time. Used by one thread, which gets all callbacks, within Step.
 class Home {
  public:
   virtual ~Home() = default;
@@ -43,6 +44,8 @@ class Home {
   virtual absl::Status PostWrite(uint32_t host, WireId id, const WriteRequest& request) = 0;
   virtual void Look(uint32_t host, absl::FunctionRef<void(const Endpoint&)> look) = 0;
   virtual NetAddress AddressOf(uint32_t host) const = 0;
+  // Of a host that there is.
+  virtual uint32_t HostOf(const NetAddress& address) const { return weir::HostOf(address); }
 
   virtual Time now() const = 0;
   // The one timer: on_timer is due then. A later call moves it.
@@ -56,7 +59,8 @@ class Home {
   // Sees all packets from now on; in virtual time only. Outlives the home.
   virtual void SetTap(PacketTap*) {}
 
-  virtual const Fabric& fabric() const = 0;
+  // nullptr: the network is real.
+  virtual const Fabric* fabric() const = 0;
   virtual uint64_t events() const = 0;
   // Of the whole trace; nothing where runs do not repeat to the bit.
   virtual std::optional<uint64_t> digest() const = 0;

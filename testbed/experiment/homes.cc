@@ -1,11 +1,15 @@
 #include "testbed/experiment/homes.h"
 
+#include <algorithm>
+
 #include "testbed/experiment/sampled_home.h"
+#include "testbed/live/open_ports.h"
+#include "testbed/live/ports_home.h"
+#include "testbed/loopback/time_scale.h"
 #include "testbed/virtual/virtual_home.h"
 
 #ifdef WEIR_HAS_DPDK
 #include "testbed/loopback/loopback_home.h"
-#include "testbed/loopback/time_scale.h"
 #endif
 
 namespace weir {
@@ -22,15 +26,27 @@ std::unique_ptr<Home> MakeVirtual(const RunPlan& plan) {
   return std::make_unique<SampledHome>(std::move(home), samples);
 }
 
-}  // namespace
+absl::StatusOr<std::unique_ptr<Home>> MakePorts(const RunPlan& plan) {
+  const Experiment& e = plan.experiment();
+  PortsConfig config{.seed = plan.home_seed(),
+                     .time_scale = e.time_scale == 0 ? 1 : e.time_scale,
+                     .host_threads = HostThreads(plan.hosts(), UsableCores()),
+                     .rates = plan.host_rates()};
+  config.idle_sleep = UsableCores() <= config.host_threads;
+  config.rates.resize(std::max(config.rates.size(), e.ports.size()), plan.host_rate());
+  const auto mtu = static_cast<uint32_t>(plan.packet_wire().count()) - kEthernetBytes - kFcsBytes;
+  std::vector<PortDemand> demands;
+  for (size_t i = 0; i < e.ports.size(); ++i) {
+    demands.push_back({.mtu = mtu, .rate = config.rates[i], .time_scale = config.time_scale});
+  }
+  auto devices = OpenPorts(e.ports, demands);
+  if (!devices.ok()) return devices.status();
+  return std::make_unique<PortsHome>(*std::move(devices), config);
+}
 
 #ifdef WEIR_HAS_DPDK
-
-bool HasLoopback() { return true; }
-
-absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan) {
+absl::StatusOr<std::unique_ptr<Home>> MakeLoopback(const RunPlan& plan) {
   const Experiment& e = plan.experiment();
-  if (e.home == HomeKind::kVirtual) return MakeVirtual(plan);
   const uint32_t threads = HostThreads(plan.hosts(), UsableCores());
   LoopbackConfig config{.seed = plan.home_seed(),
                         .switches = plan.switches(),
@@ -50,13 +66,30 @@ absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan) {
   }
   return std::make_unique<LoopbackHome>(e.fabric.topology, config);
 }
-
-#else
-
-bool HasLoopback() { return false; }
-
-absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan) { return MakeVirtual(plan); }
-
 #endif
+
+}  // namespace
+
+#ifdef WEIR_HAS_DPDK
+bool HasLoopback() { return true; }
+#else
+bool HasLoopback() { return false; }
+#endif
+
+absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan) {
+  switch (plan.experiment().home) {
+    case HomeKind::kVirtual:
+      break;
+    case HomeKind::kPorts:
+      return MakePorts(plan);
+    case HomeKind::kLoopback:
+#ifdef WEIR_HAS_DPDK
+      return MakeLoopback(plan);
+#else
+      break;  // CheckExperiment has refused it
+#endif
+  }
+  return MakeVirtual(plan);
+}
 
 }  // namespace weir

@@ -29,10 +29,14 @@ LeagueRow RowOf(const std::string& arm, const std::vector<RunResult>& results) {
     row.p99 += r.completion.p99;
     row.fairness += r.fairness;
     row.retransmissions += static_cast<double>(r.counters.retransmitted_packets);
-    row.queue_peak += static_cast<double>(r.queue_peak.count());
+    if (r.fabric.has_value()) {
+      row.queue_peak =
+          row.queue_peak.value_or(0) + static_cast<double>(r.fabric->queue_peak.count());
+    }
   }
   const auto n = static_cast<double>(std::max<size_t>(1, row.runs));
-  for (double* sum : {&row.p99, &row.fairness, &row.retransmissions, &row.queue_peak}) *sum /= n;
+  for (double* sum : {&row.p99, &row.fairness, &row.retransmissions}) *sum /= n;
+  if (row.queue_peak.has_value()) *row.queue_peak /= n;
   row.last = MeanInterval(LastOf(results, arm));
   if (ideal > 0) row.slowdown = row.last.mean * n / ideal;
   return row;
@@ -105,7 +109,7 @@ std::string LeagueTable(const League& league) {
                     absl::StrFormat("%.3f", row.slowdown), against, PrettyIn("ns", row.p99),
                     absl::StrFormat("%.3f", row.fairness),
                     absl::StrFormat("%.0f", row.retransmissions),
-                    PrettyIn("bytes", row.queue_peak)});
+                    row.queue_peak.has_value() ? PrettyIn("bytes", *row.queue_peak) : "-"});
   }
   std::string out = AlignRows(text);
   out += absl::StrFormat(

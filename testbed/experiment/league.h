@@ -22,7 +22,7 @@ struct LeagueRow {
   double p99 = 0;              // ns
   double fairness = 0;
   double retransmissions = 0;
-  double queue_peak = 0;  // bytes
+  std::optional<double> queue_peak{};  // bytes; nothing where no model of a fabric took part
 };
 
 struct League {

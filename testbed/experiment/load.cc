@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "datapath/text/table_reader.h"
 #include "nic_drivers/host/binding_text.h"
+#include "nic_drivers/host/device_text.h"
 #include "testbed/experiment/experiment.h"
 #include "testbed/experiment/given.h"
 #include "testbed/experiment/load_parts.h"
@@ -211,7 +212,7 @@ void ReadRun(TableReader& r, Experiment& out) {
   }
   r.Time("time_limit", out.time_limit);
   int home = 0;
-  r.Choice("home", {"virtual", "loopback"}, home);
+  r.Choice("home", {"virtual", "loopback", "ports"}, home);
   out.home = static_cast<HomeKind>(home);
   r.Number("time_scale", kTimeScaleMin, 1, out.time_scale);
   r.Bool("breakdown", out.breakdown);
@@ -227,7 +228,8 @@ void ReadRun(TableReader& r, Experiment& out) {
     r.FailKey("sample_every", "is for virtual time; drop it, or set home = \"virtual\"");
   }
   if (r.Has("time_scale") && out.home == HomeKind::kVirtual) {
-    r.FailKey("time_scale", "has no effect in virtual time; drop it, or set home = \"loopback\"");
+    r.FailKey("time_scale",
+              "has no effect in virtual time; drop it, or set home = \"loopback\" or \"ports\"");
   }
   r.Finish();
 }
@@ -278,6 +280,12 @@ absl::StatusOr<Experiment> ExperimentFrom(const toml::table& table, const std::s
   ReadTransport(transport, e.transport);
   TableReader run = section("run");
   ReadRun(run, e);
+  // Of a real network only what is said is taken to be true.
+  if (e.home == HomeKind::kPorts && !fabric.Has("trimming")) e.fabric.switches.trimming = false;
+  ReadTables(root, "ports", status, [&](TableReader& r) {
+    ReadDevice(r, e.ports.emplace_back());
+    r.Finish();
+  });
   ReadTables(root, "faults", status,
              [&](TableReader& r) { ReadFault(r, e.fabric.topology, e.faults); });
   ReadTables(root, "arms", status,

@@ -39,7 +39,8 @@ void MeasureCompletions(RunResult& result) {
   result.goodput_bps = static_cast<double>((total / result.makespan).count());
 }
 
-void MeasureFabric(const Fabric& fabric, RunResult& result) {
+FabricResult MeasureFabric(const Fabric& fabric) {
+  FabricResult result{.stats = fabric.stats()};
   const Topology& topology = fabric.topology();
   struct Load {
     double busiest = 0;
@@ -69,6 +70,7 @@ void MeasureFabric(const Fabric& fabric, RunResult& result) {
           std::max(result.link_load_ratio, load.busiest / (load.sum / load.links));
     }
   }
+  return result;
 }
 
 }  // namespace weir

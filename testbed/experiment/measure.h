@@ -9,7 +9,7 @@ namespace weir {
 // From `transfers`: completion, slowdown, fairness, makespan, goodput, and a warning if some did
 // not finish.
 void MeasureCompletions(RunResult& result);
-// From ports and links: queues, pauses, and how evenly the links between switches were used.
-void MeasureFabric(const Fabric& fabric, RunResult& result);
+// Packets, queues, pauses, and how evenly the links between switches were used.
+FabricResult MeasureFabric(const Fabric& fabric);
 
 }  // namespace weir

@@ -1,5 +1,6 @@
 #include "testbed/experiment/metrics.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -23,6 +24,11 @@ std::vector<double> CompletionsOf(const RunResult& r, Bytes low, Bytes high) {
 }
 
 std::string SizeText(Bytes size) { return PrettyBytes(static_cast<double>(size.count())); }
+
+std::vector<double> QueuePeaks(const RunResult& r) {
+  if (!r.fabric.has_value()) return {};
+  return {static_cast<double>(r.fabric->queue_peak.count())};
+}
 
 template <class Fn>
 Metric OfRun(const char* name, const char* unit, bool lower_is_better, bool decides, Fn of) {
@@ -145,8 +151,9 @@ std::vector<Metric> MetricsOf(const std::vector<const RunResult*>& runs) {
       OfRun("fairness", "", false, false, [](const RunResult& r) { return r.fairness; }));
   metrics.push_back(OfRun("retransmissions", "packets", true, false,
                           [](const RunResult& r) { return r.counters.retransmitted_packets; }));
-  metrics.push_back(OfRun("peak queue", "bytes", true, false,
-                          [](const RunResult& r) { return r.queue_peak.count(); }));
+  if (std::ranges::any_of(runs, [](const RunResult* r) { return r->fabric.has_value(); })) {
+    metrics.push_back({.name = "peak queue", .unit = "bytes", .values = QueuePeaks});
+  }
   return metrics;
 }
 

@@ -66,11 +66,22 @@ void ReadCounts(const Json& json, RunResult& r) {
   c.at("spurious_retransmissions").get_to(r.counters.spurious_retransmissions);
   c.at("timeouts").get_to(r.counters.timeouts);
   c.at("marks_received").get_to(r.counters.marks_received);
-  const Json& f = json.at("fabric");
-  f.at("dropped").get_to(r.fabric.dropped);
-  f.at("trims").get_to(r.fabric.trims);
-  f.at("marks").get_to(r.fabric.marks);
-  f.at("lost_by_fault").get_to(r.fabric.lost_by_fault);
+}
+
+std::optional<FabricResult> FabricOf(const Json& json) {
+  const Json& counts = json.at("fabric");
+  if (counts.is_null()) return std::nullopt;
+  FabricResult f;
+  counts.at("dropped").get_to(f.stats.dropped);
+  counts.at("trims").get_to(f.stats.trims);
+  counts.at("marks").get_to(f.stats.marks);
+  counts.at("lost_by_fault").get_to(f.stats.lost_by_fault);
+  json.at("link_load_ratio").get_to(f.link_load_ratio);
+  json.at("links_used").get_to(f.links_used);
+  f.queue_peak = Bytes(json.at("queue_peak_bytes").get<int64_t>());
+  json.at("pauses").get_to(f.pauses);
+  f.paused = DurationOf(json.at("paused_ns"));
+  return f;
 }
 
 RunResult RunOf(const Json& json) {
@@ -84,13 +95,8 @@ RunResult RunOf(const Json& json) {
   r.ideal = DurationOf(json.at("ideal_ns"));
   json.at("goodput_bps").get_to(r.goodput_bps);
   json.at("fairness").get_to(r.fairness);
-  json.at("link_load_ratio").get_to(r.link_load_ratio);
-  json.at("links_used").get_to(r.links_used);
-  r.queue_peak = Bytes(json.at("queue_peak_bytes").get<int64_t>());
   r.base_rtt = DurationOf(json.at("base_rtt_ns"));
   r.bdp = Bytes(json.at("bdp_bytes").get<int64_t>());
-  json.at("pauses").get_to(r.pauses);
-  r.paused = DurationOf(json.at("paused_ns"));
   json.at("events").get_to(r.events);
   if (const Json& digest = json.at("digest"); digest.is_string()) {
     r.digest = std::strtoull(digest.get<std::string>().c_str(), nullptr, 16);
@@ -101,6 +107,7 @@ RunResult RunOf(const Json& json) {
                                 .too_busy = real.at("too_busy")};
   }
   ReadCounts(json, r);
+  r.fabric = FabricOf(json);
   json.at("warnings").get_to(r.warnings);
   json.at("breaches").get_to(r.breaches);
   for (const Json& o : json.at("operations")) r.operations.push_back(OperationOf(o));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "absl/strings/str_format.h"
 #include "datapath/text/quantity_text.h"
@@ -40,22 +41,29 @@ const Figure kFigures[] = {
     {"retransmissions", [](const RunResult& r) { return Count(r.counters.retransmitted_packets); }},
     {"  spurious", [](const RunResult& r) { return Count(r.counters.spurious_retransmissions); }},
     {"time-outs", [](const RunResult& r) { return Count(r.counters.timeouts); }},
-    {"trims", [](const RunResult& r) { return Count(r.fabric.trims); }},
-    {"marks", [](const RunResult& r) { return Count(r.fabric.marks); }},
-    {"drops", [](const RunResult& r) { return Count(r.fabric.dropped); }},
-    {"lost by faults", [](const RunResult& r) { return Count(r.fabric.lost_by_fault); }},
-    {"pause time", [](const RunResult& r) { return Pretty(r.paused); }},
+};
+// Of a modelled fabric.
+const Figure kFabric[] = {
+    {"trims", [](const RunResult& r) { return Count(r.fabric->stats.trims); }},
+    {"marks", [](const RunResult& r) { return Count(r.fabric->stats.marks); }},
+    {"drops", [](const RunResult& r) { return Count(r.fabric->stats.dropped); }},
+    {"lost by faults", [](const RunResult& r) { return Count(r.fabric->stats.lost_by_fault); }},
+    {"pause time", [](const RunResult& r) { return Pretty(r.fabric->paused); }},
     {"peak queue",
-     [](const RunResult& r) { return PrettyBytes(static_cast<double>(r.queue_peak.count())); }},
-    {"link load max/mean", [](const RunResult& r) { return Ratio2(r.link_load_ratio); }},
-    {"fabric links used", [](const RunResult& r) { return Count(r.links_used); }},
+     [](const RunResult& r) {
+       return PrettyBytes(static_cast<double>(r.fabric->queue_peak.count()));
+     }},
+    {"link load max/mean", [](const RunResult& r) { return Ratio2(r.fabric->link_load_ratio); }},
+    {"fabric links used", [](const RunResult& r) { return Count(r.fabric->links_used); }},
+};
+const Figure kMachine[] = {
     {"base RTT", [](const RunResult& r) { return Pretty(r.base_rtt); }},
-    {"simulated events", [](const RunResult& r) { return Count(r.events); }},
+    {"events", [](const RunResult& r) { return Count(r.events); }},
     {"CPU time", [](const RunResult& r) { return absl::StrFormat("%.3f s", r.cpu_seconds); }},
 };
 const Figure kDigest = {"digest",
                         [](const RunResult& r) { return absl::StrFormat("%016x", r.digest); }};
-// Of the loopback testbed; times are of the experiment's clock.
+// Times are of the experiment's clock.
 const Figure kRealTime[] = {
     {"time scale",
      [](const RunResult& r) {
@@ -65,17 +73,21 @@ const Figure kRealTime[] = {
     {"real time",
      [](const RunResult& r) { return absl::StrFormat("%.3f s", r.real_time->seconds); }},
     {"host threads", [](const RunResult& r) { return Count(r.real_time->host_threads); }},
-    {"fabric late p99", [](const RunResult& r) { return Pretty(r.real_time->fabric_late_p99); }},
-    {"            max", [](const RunResult& r) { return Pretty(r.real_time->fabric_late_max); }},
-    {"longest gap fabric", [](const RunResult& r) { return Pretty(r.real_time->fabric_gap_max); }},
-    {"            hosts", [](const RunResult& r) { return Pretty(r.real_time->host_gap_max); }},
-    {"busy fabric", [](const RunResult& r) { return Ratio2(r.real_time->fabric_busy); }},
-    {"     hosts", [](const RunResult& r) { return Ratio2(r.real_time->host_busy); }},
+    {"longest gap hosts", [](const RunResult& r) { return Pretty(r.real_time->host_gap_max); }},
+    {"busy hosts", [](const RunResult& r) { return Ratio2(r.real_time->host_busy); }},
     {"host stalls", [](const RunResult& r) { return Count(r.counters.host_stalls); }},
     {"machine",
      [](const RunResult& r) {
        return std::string(r.real_time->too_busy.empty() ? "kept up" : "too busy");
      }},
+};
+
+// Of the thread that plays the fabric in real time.
+const Figure kFabricThread[] = {
+    {"fabric late p99", [](const RunResult& r) { return Pretty(r.real_time->fabric->late_p99); }},
+    {"            max", [](const RunResult& r) { return Pretty(r.real_time->fabric->late_max); }},
+    {"longest gap fabric", [](const RunResult& r) { return Pretty(r.real_time->fabric->gap_max); }},
+    {"busy fabric", [](const RunResult& r) { return Ratio2(r.real_time->fabric->busy); }},
 };
 
 // "name = value" of all parameters, wrapped; those that differ from their default carry a '*'.
@@ -134,19 +146,26 @@ std::string ResultTable(const std::vector<RunResult>& results) {
   }
   rows.push_back(head);
   rows.push_back(seeds);
-  const auto add = [&](const Figure& figure) {
-    TextRow row{figure.name};
-    for (const RunResult& r : results) row.push_back(figure.of(r));
-    rows.push_back(row);
+  const auto add = [&](std::span<const Figure> figures) {
+    for (const Figure& figure : figures) {
+      TextRow row{figure.name};
+      for (const RunResult& r : results) row.push_back(figure.of(r));
+      rows.push_back(row);
+    }
   };
-  for (const Figure& figure : kFigures) add(figure);
   // All runs of an experiment are in one home; one that could not begin has no figures of it.
-  const bool real_time = std::all_of(results.begin(), results.end(),
-                                     [](const RunResult& r) { return r.real_time.has_value(); });
-  if (real_time && !results.empty()) {
-    for (const Figure& figure : kRealTime) add(figure);
-  } else {
-    add(kDigest);
+  const auto all = [&](bool (*has)(const RunResult&)) {
+    return !results.empty() && std::ranges::all_of(results, has);
+  };
+  add(kFigures);
+  if (all([](const RunResult& r) { return r.fabric.has_value(); })) add(kFabric);
+  add(kMachine);
+  const bool real_time = all([](const RunResult& r) { return r.real_time.has_value(); });
+  add(real_time ? std::span<const Figure>(kRealTime) : std::span<const Figure>(&kDigest, 1));
+  if (all([](const RunResult& r) {
+        return r.real_time.has_value() && r.real_time->fabric.has_value();
+      })) {
+    add(kFabricThread);
   }
   std::string out = AlignRows(rows);
   for (const RunResult& r : results) out += OperationTable(r);
@@ -179,19 +198,29 @@ std::string ClassesText(const FabricSpec& f) {
   return out + "\n";
 }
 
-}  // namespace
-
-std::string EffectiveConfig(const Experiment& e) {
-  const FabricSpec& f = e.fabric;
-  std::string out = absl::StrFormat("experiment  %s (%s)\n", e.name, e.source);
-  out += absl::StrFormat("fabric      %s\n", f.topology.name);
-  out += absl::StrFormat("            queue %s, buffer %s, %s, marks %s to %s%s, last hop %s\n",
+std::string QueuesText(const FabricSpec& f) {
+  return absl::StrFormat("            queue %s, buffer %s, %s, marks %s to %s%s, last hop %s\n",
                          DepthText(f.queue_limit), DepthText(f.buffer),
                          f.switches.pfc        ? "PFC"
                          : f.switches.trimming ? "trimming"
                                                : "tail drop",
                          DepthText(f.mark_min), DepthText(f.mark_max), f.marking ? "" : " (off)",
                          LastHopText(f.mark_last_hop));
+}
+
+}  // namespace
+
+std::string EffectiveConfig(const Experiment& e) {
+  const FabricSpec& f = e.fabric;
+  std::string out = absl::StrFormat("experiment  %s (%s)\n", e.name, e.source);
+  out += absl::StrFormat("fabric      %s\n", f.topology.name);
+  if (e.home == HomeKind::kPorts) {
+    out += absl::StrFormat("            as described; between the ports is a real one%s%s\n",
+                           f.marking ? ", which may mark" : "",
+                           f.switches.trimming ? ", which trims" : "");
+  } else {
+    out += QueuesText(f);
+  }
   out += ClassesText(f);
   out += absl::StrFormat("home        %s\n", HomeText(e));
   out += absl::StrFormat("traffic     %s\n", e.traffic.name);

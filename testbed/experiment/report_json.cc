@@ -45,17 +45,38 @@ nlohmann::json SamplesJson(const Samples& s) {
           {"in_flight_bytes", CountsOf(s.in_flight)}};
 }
 nlohmann::json RealTimeJson(const RealTimeStats& s) {
-  return {{"time_scale", s.time_scale},
-          {"time_scale_chosen", s.chosen_here},
-          {"host_threads", s.host_threads},
-          {"fabric_late_max_ns", s.fabric_late_max.count()},
-          {"fabric_late_p99_ns", s.fabric_late_p99.count()},
-          {"fabric_gap_max_ns", s.fabric_gap_max.count()},
-          {"host_gap_max_ns", s.host_gap_max.count()},
-          {"fabric_busy", s.fabric_busy},
-          {"host_busy", s.host_busy},
-          {"seconds", s.seconds},
-          {"too_busy", s.too_busy}};
+  nlohmann::json out = {
+      {"time_scale", s.time_scale},     {"time_scale_chosen", s.chosen_here},
+      {"host_threads", s.host_threads}, {"host_gap_max_ns", s.host_gap_max.count()},
+      {"host_busy", s.host_busy},       {"seconds", s.seconds},
+      {"too_busy", s.too_busy}};
+  if (s.fabric.has_value()) {
+    out["fabric_late_max_ns"] = s.fabric->late_max.count();
+    out["fabric_late_p99_ns"] = s.fabric->late_p99.count();
+    out["fabric_gap_max_ns"] = s.fabric->gap_max.count();
+    out["fabric_busy"] = s.fabric->busy;
+  }
+  return out;
+}
+
+// null where no model of a fabric took part.
+void AddFabric(const RunResult& r, nlohmann::json& out) {
+  for (const char* key :
+       {"link_load_ratio", "links_used", "queue_peak_bytes", "pauses", "paused_ns", "fabric"}) {
+    out[key] = nullptr;
+  }
+  if (!r.fabric.has_value()) return;
+  const FabricStats& s = r.fabric->stats;
+  out["link_load_ratio"] = r.fabric->link_load_ratio;
+  out["links_used"] = r.fabric->links_used;
+  out["queue_peak_bytes"] = r.fabric->queue_peak.count();
+  out["pauses"] = r.fabric->pauses;
+  out["paused_ns"] = r.fabric->paused.count();
+  out["fabric"] = {{"injected", s.injected},   {"delivered", s.delivered},
+                   {"dropped", s.dropped},     {"trims", s.trims},
+                   {"marks", s.marks},         {"lost_by_fault", s.lost_by_fault},
+                   {"corrupted", s.corrupted}, {"duplicated", s.duplicated},
+                   {"reordered", s.reordered}, {"hops", s.hops}};
 }
 
 nlohmann::json BreakdownJson(const Breakdown& breakdown) {
@@ -114,7 +135,6 @@ nlohmann::json ToJson(const RunResult& r) {
   nlohmann::json jobs = nlohmann::json::array();
   for (const JobResult& j : r.jobs) jobs.push_back(JobJson(j));
   const Counters& c = r.counters;
-  const FabricStats& f = r.fabric;
   nlohmann::json out = {
       {"arm", r.arm},
       {"seed", r.seed},
@@ -125,13 +145,8 @@ nlohmann::json ToJson(const RunResult& r) {
       {"ideal_ns", r.ideal.count()},
       {"goodput_bps", r.goodput_bps},
       {"fairness", r.fairness},
-      {"link_load_ratio", r.link_load_ratio},
-      {"links_used", r.links_used},
-      {"queue_peak_bytes", r.queue_peak.count()},
       {"base_rtt_ns", r.base_rtt.count()},
       {"bdp_bytes", r.bdp.count()},
-      {"pauses", r.pauses},
-      {"paused_ns", r.paused.count()},
       {"events", r.events},
       {"cpu_seconds", r.cpu_seconds},
       {"digest", r.real_time.has_value() ? nlohmann::json(nullptr)
@@ -158,22 +173,12 @@ nlohmann::json ToJson(const RunResult& r) {
         {"duplicates_received", c.duplicates_received},
         {"bad_checksums", c.bad_checksums},
         {"host_stalls", c.host_stalls}}},
-      {"fabric",
-       {{"injected", f.injected},
-        {"delivered", f.delivered},
-        {"dropped", f.dropped},
-        {"trims", f.trims},
-        {"marks", f.marks},
-        {"lost_by_fault", f.lost_by_fault},
-        {"corrupted", f.corrupted},
-        {"duplicated", f.duplicated},
-        {"reordered", f.reordered},
-        {"hops", f.hops}}},
       {"warnings", r.warnings},
       {"breaches", r.breaches},
       {"operations", operations},
       {"jobs", jobs},
       {"transfers", transfers}};
+  AddFabric(r, out);
   for (const RuleUse& use : r.rules) {
     out["rules"].push_back({{"rule", use.rule}, {"connections", use.connections}});
   }
@@ -204,6 +209,10 @@ nlohmann::json ToJson(const Experiment& e) {
                     {"cc_params", ParamsJson(arm.binding.cc->params, arm.binding.cc_config)},
                     {"lb_params", ParamsJson(arm.binding.lb->params, arm.binding.lb_config)}});
   }
+  nlohmann::json ports = nlohmann::json::array();
+  if (e.home == HomeKind::kPorts) {
+    for (const DeviceOptions& port : e.ports) ports.push_back(port.device);
+  }
   nlohmann::json classes = nlohmann::json::array();
   for (size_t i = 0; i < f.classes.size(); ++i) {
     const TrafficClass& c = f.switches.classes[i];
@@ -215,6 +224,7 @@ nlohmann::json ToJson(const Experiment& e) {
           {"source", e.source},
           {"given", given},
           {"home", Name(e.home)},
+          {"ports", ports},
           {"topology", f.topology.name},
           {"hosts", f.topology.hosts},
           {"queue_limit", DepthText(f.queue_limit)},
@@ -281,7 +291,8 @@ nlohmann::json ToJson(const League& league) {
                     {"p99_ns", row.p99},
                     {"fairness", row.fairness},
                     {"retransmitted_packets", row.retransmissions},
-                    {"queue_peak_bytes", row.queue_peak}});
+                    {"queue_peak_bytes", nullptr}});
+    if (row.queue_peak.has_value()) rows.back()["queue_peak_bytes"] = *row.queue_peak;
   }
   return {{"baseline", league.baseline},
           {"seeds", league.seeds},
@@ -294,7 +305,7 @@ nlohmann::json Document(const Experiment& experiment, const std::vector<RunResul
   nlohmann::json runs = nlohmann::json::array();
   for (const RunResult& r : results) runs.push_back(ToJson(r));
   nlohmann::json fingerprint = ToJson(MakeFingerprint());
-  fingerprint["driver"] = DriverText(experiment.home);
+  fingerprint["driver"] = DriverText(experiment);
   nlohmann::json document = {{"schema", "weir.result/1"},
                              {"fingerprint", fingerprint},
                              {"experiment", ToJson(experiment)},

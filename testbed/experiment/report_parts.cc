@@ -1,6 +1,7 @@
 #include "testbed/experiment/report_parts.h"
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "datapath/text/quantity_text.h"
 
 namespace weir {
@@ -20,10 +21,29 @@ const char* LastHopText(FabricSpec::LastHop last_hop) {
   return "?";
 }
 
-const char* Name(HomeKind home) { return home == HomeKind::kLoopback ? "loopback" : "virtual"; }
+const char* Name(HomeKind home) {
+  switch (home) {
+    case HomeKind::kVirtual:
+      return "virtual";
+    case HomeKind::kLoopback:
+      return "loopback";
+    case HomeKind::kPorts:
+      return "ports";
+  }
+  return "?";
+}
+
+std::string PortsText(const Experiment& e) {
+  return absl::StrJoin(e.ports, ", ",
+                       [](std::string* out, const DeviceOptions& port) { *out += port.device; });
+}
 
 std::string HomeText(const Experiment& e) {
   if (e.home == HomeKind::kVirtual) return "virtual time";
+  if (e.home == HomeKind::kPorts) {
+    return absl::StrFormat("ports %s, in real time; time scale %g", PortsText(e),
+                           e.time_scale == 0 ? 1 : e.time_scale);
+  }
   if (e.time_scale == 0) return "loopback, in real time; time scale chosen for the machine";
   return absl::StrFormat("loopback, in real time; time scale %g", e.time_scale);
 }

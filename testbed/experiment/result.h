@@ -96,6 +96,16 @@ struct RuleUse {
   uint32_t connections = 0;
 };
 
+// What a modelled fabric saw of a run.
+struct FabricResult {
+  FabricStats stats{};
+  double link_load_ratio = 1;  // busiest over mean, of the links between switches, worst tier
+  uint32_t links_used = 0;     // of these links
+  Bytes queue_peak{};          // of a switch output
+  uint64_t pauses = 0;
+  Duration paused{};
+};
+
 struct RunResult {
   std::string arm{};
   std::vector<RuleUse> rules{};  // if the arm has any
@@ -104,25 +114,20 @@ struct RunResult {
   std::vector<TransferResult> transfers{};
   std::vector<OperationResult> operations{};
   std::vector<JobResult> jobs{};
-  Summary completion{};        // ns, of sent - start
-  Summary slowdown{};          // completion / ideal
-  Duration makespan{};         // first start to last end
-  Duration ideal{};            // of the makespan
-  double goodput_bps = 0;      // payload of finished transfers over the makespan
-  double fairness = 1;         // Jain's index over size / completion
-  double link_load_ratio = 1;  // busiest over mean, of the links between switches, worst tier
-  uint32_t links_used = 0;     // of these links
-  Bytes queue_peak{};          // of a switch output
+  Summary completion{};    // ns, of sent - start
+  Summary slowdown{};      // completion / ideal
+  Duration makespan{};     // first start to last end
+  Duration ideal{};        // of the makespan
+  double goodput_bps = 0;  // payload of finished transfers over the makespan
+  double fairness = 1;     // Jain's index over size / completion
   Duration base_rtt{};
   Bytes bdp{};
   Counters counters{};
-  FabricStats fabric{};
-  uint64_t pauses = 0;
-  Duration paused{};
+  std::optional<FabricResult> fabric{};  // of a modelled one; a real network does not tell
   uint64_t events = 0;
   double cpu_seconds = 0;                    // of this machine; not part of the digest
   uint64_t digest = 0;                       // 0 in real time, which does not repeat to the bit
-  std::optional<RealTimeStats> real_time{};  // in the loopback testbed
+  std::optional<RealTimeStats> real_time{};  // nothing in virtual time
   std::optional<Samples> samples{};          // if the experiment asks for them
   std::vector<std::string> warnings{};
   std::vector<std::string> breaches{};  // conservation laws that did not hold; must be empty

@@ -37,6 +37,7 @@ class RunPlan {
   // Of a full data packet with the most headers, FCS included.
   Bytes packet_wire() const;
   Rate host_rate() const { return host_rate_; }  // of the slowest host
+  const std::vector<Rate>& host_rates() const { return host_rates_; }
 
   uint32_t hosts() const;  // that talk
   bool HostTalks(uint32_t host) const { return loads_[host].connections > 0; }

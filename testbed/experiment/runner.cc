@@ -18,7 +18,6 @@
 #include "testbed/experiment/measure_operations.h"
 #include "testbed/experiment/run_plan.h"
 #include "testbed/experiment/transfer_watch.h"
-#include "testbed/fabric/host_address.h"
 #include "testbed/traffic/runs.h"
 
 namespace weir {
@@ -262,7 +261,7 @@ class Run {
     home_->Look(host, [&](const Endpoint& endpoint) {
       const Connection* accepted = endpoint.Find(id);
       if (accepted == nullptr) return;
-      by_id_[{host, id.value}] = by_id_.at({HostOf(accepted->remote), accepted->peer.value});
+      by_id_[{host, id.value}] = by_id_.at({home_->HostOf(accepted->remote), accepted->peer.value});
     });
   }
   void OnSent(uint32_t index, Duration at) {
@@ -295,7 +294,6 @@ class Run {
       result_.real_time->too_busy = JudgeRealTime(*result_.real_time, result_.base_rtt);
     }
     result_.counters = home_->TotalCounters();
-    result_.fabric = home_->fabric().stats();
     // Acknowledgements of the last packets come home before the books are closed.
     if (done) home_->RunUntil(home_->now() + 4 * result_.base_rtt);
     result_.breaches = CheckBooks(*home_, traffic_, ids_, done);
@@ -307,7 +305,7 @@ class Run {
                     plan_.path_facts())
           .Break(result_);
     }
-    MeasureFabric(home_->fabric(), result_);
+    if (home_->fabric() != nullptr) result_.fabric = MeasureFabric(*home_->fabric());
   }
 
   const RunPlan plan_;

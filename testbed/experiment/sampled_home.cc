@@ -21,7 +21,7 @@ double OrNoLimit(Quantity<Unit> limit) {
 SampledHome::SampledHome(std::unique_ptr<Home> home, const SampleSpec& spec)
     : home_(std::move(home)), spec_(spec) {
   samples_.every = spec.every;
-  const Topology& topology = home_->fabric().topology();
+  const Topology& topology = home_->fabric()->topology();
   for (LinkId id = 0; id < topology.links.size(); ++id) {
     const LinkShape& shape = topology.links[id];
     if (topology.IsHost(shape.from)) continue;
@@ -58,8 +58,8 @@ void SampledHome::StartWatching() {
   home_->StartWatching();
   begin_ = next_ = home_->now();
   bytes_out_.clear();
-  for (LinkId id = 0; id < home_->fabric().topology().links.size(); ++id) {
-    bytes_out_.push_back(home_->fabric().BytesOutAt(begin_, id));
+  for (LinkId id = 0; id < home_->fabric()->topology().links.size(); ++id) {
+    bytes_out_.push_back(home_->fabric()->BytesOutAt(begin_, id));
   }
 }
 
@@ -84,7 +84,7 @@ void SampledHome::SampleQueues(Time at) {
   Bytes most{};
   Bytes sum{};
   for (const LinkId id : outputs_) {
-    const Bytes queue = home_->fabric().QueuedAt(at, id);
+    const Bytes queue = home_->fabric()->QueuedAt(at, id);
     most = std::max(most, queue);
     sum += queue;
   }
@@ -93,7 +93,7 @@ void SampledHome::SampleQueues(Time at) {
 }
 
 void SampledHome::SampleLoads(Time at) {
-  const Fabric& fabric = home_->fabric();
+  const Fabric& fabric = *home_->fabric();
   const double seconds = static_cast<double>(spec_.every.count()) * 1e-9;
   const auto bits_since = [&](LinkId id) {
     // A trim may cut what was counted as about to leave.

@@ -32,7 +32,7 @@ class SampledHome final : public Home {
   void StartFaults(const std::vector<Fault>& faults, Duration horizon) override {
     home_->StartFaults(faults, horizon);
   }
-  const Fabric& fabric() const override { return home_->fabric(); }
+  const Fabric* fabric() const override { return home_->fabric(); }
   uint64_t events() const override { return home_->events(); }
   std::optional<uint64_t> digest() const override { return home_->digest(); }
   uint64_t missed() const override { return home_->missed(); }

@@ -48,9 +48,20 @@ address_of() {
   basename "$at"
 }
 
+# Of the first virtual function of a NIC, which the kernel keeps and brings up.
+virtual_function_of() { # address, number
+  local at=/sys/bus/pci/devices/$1 interface
+  modprobe igb || problem "the kernel has no igb"
+  echo 1 >"$at/sriov_numvfs" || problem "PCI device $1 has no virtual functions"
+  interface=$(ls "$at/net" | head -n 1)
+  ip link set "$interface" vf 0 mac "52:54:00:00:02:0$2" && ip link set "$interface" up
+  basename "$(readlink "$at/virtfn0")"
+}
+
 number=0
 for slot in $SLOTS; do
-  bdf=$(address_of "$slot")
+  bdf=$(address_of "${slot%:vf}")
+  [ "$slot" = "${slot%:vf}" ] || bdf=$(virtual_function_of "$bdf" "$number")
   at=/sys/bus/pci/devices/$bdf
   [ ! -e "$at/driver" ] || echo "$bdf" >"$at/driver/unbind"
   echo "$driver" >"$at/driver_override"

@@ -12,7 +12,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 first=(virtio_pci 9pnet_virtio 9p overlay)
-wanted=(vfio-pci vfio_iommu_type1 uio_pci_generic virtio_net
+wanted=(vfio-pci vfio_iommu_type1 uio_pci_generic virtio_net igb
   rdma_rxe rdma_ucm ib_uverbs crc32_generic veth bridge sch_netem)
 packages=(busybox-static kmod libkmod2)
 

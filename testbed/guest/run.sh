@@ -4,7 +4,8 @@
 #   testbed/guest/run.sh [options] -- command [argument...]
 #
 #   --nics A,B         two NICs wired to each other; may be given again. Models: e1000e e1000
-#                      vmxnet3 virtio igb. The command finds them in $NIC0, $NIC1, ... as Weir
+#                      vmxnet3 virtio igb, and igb_vf: a virtual function of an igb, whose
+#                      physical one is the guest kernel's. The command finds them in $NIC0, $NIC1, ... as Weir
 #                      names them, "dpdk:0000:00:10.0"; `/run/guest/link.sh 0 down` pulls the
 #                      cable of the first, `/run/guest/link.sh 0 up` puts it back
 #   --rdma             two Soft-RoCE devices, rxe0 and rxe1, at the ends of a wire;
@@ -23,7 +24,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 usage() {
-  sed -n '2,23s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,24s/^# \{0,1\}//p' "$0" >&2
   [ $# -eq 0 ] || printf '\n%s\n' "run.sh: $*" >&2
   exit 2
 }
@@ -93,23 +94,25 @@ fi
 # Model and wire of one NIC, in a slot of its own.
 slots=()
 add_nic() { # model, wire
-  local number=${#slots[@]} device
+  local number=${#slots[@]} device virtual=
+  [ "$1" != igb_vf ] || virtual=yes
   local slot
   slot=$(printf '%x' $((16 + number)))
-  slots+=("$slot")
+  slots+=("$slot${virtual:+:vf}")
   case $1 in
     e1000e | e1000 | vmxnet3 | igb) device=$1 ;;
+    igb_vf) device=igb ;;
     virtio)
       device=virtio-net-pci,disable-legacy=on
       [ "$iommu" = no ] || device+=,iommu_platform=on
       ;;
-    *) usage "no NIC model \"$1\"; there are e1000e e1000 vmxnet3 virtio igb" ;;
+    *) usage "no NIC model \"$1\"; there are e1000e e1000 vmxnet3 virtio igb igb_vf" ;;
   esac
   "$qemu" -device "${device%%,*},help" 2>/dev/null | grep -q "^${device%%,*} options" ||
     skip "$("$qemu" --version | head -n 1) has no ${device%%,*}; WEIR_QEMU=\$(testbed/guest/newer_qemu.sh) is newer"
   arguments+=(-netdev "hubport,id=n$number,hubid=$2")
   device+=,netdev=n$number,mac=52:54:00:00:01:$(printf '%02x' $((number + 1)))
-  if [ "$1" = igb ]; then # its virtual functions want a bus of their own
+  if [[ $1 = igb* ]]; then # its virtual functions want a bus of their own
     arguments+=(-device "pcie-root-port,id=p$number,chassis=$((number + 1)),bus=pcie.0,addr=0x$slot")
     arguments+=(-device "$device,bus=p$number")
   else

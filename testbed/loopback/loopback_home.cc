@@ -19,7 +19,6 @@ constexpr uint32_t kBuffersMax = 8192;
 // What a host may have on its way at most, in bandwidth-delay products of an idle path: full
 // queues, and what a sender without a window puts into them.
 constexpr int64_t kBdpsOnTheWay = 8;
-constexpr size_t kCompletionsAtOnce = 32;
 constexpr int kDrainTurns = 50'000'000;
 
 std::string AddressText(uint32_t host, bool v6) {
@@ -40,29 +39,24 @@ LoopbackHome::LoopbackHome(const Topology& topology, const LoopbackConfig& confi
     : config_(config),
       topology_(topology),
       host_rates_(HostRates(topology)),
-      by_host_(topology.hosts),
-      carrier_(topology_, {.seed = config.seed, .switches = config.switches}) {
+      rings_(topology.hosts),
+      carrier_(topology_, {.seed = config.seed, .switches = config.switches}),
+      live_(topology.hosts) {
   carrier_.OnTimer([this](uint32_t timer) {
     if (timer == kRunTimer) return on_timer();
     faults_->OnTimer(timer);
   });
-  carrier_.OnStall([this](uint32_t host, Time until) {
-    if (by_host_[host] != nullptr) by_host_[host]->port->StandStill(until);
-  });
+  carrier_.OnStall([this](uint32_t host, Time until) { live_.StandStill(host, until); });
 }
 
 // The hosts' threads end first; then the frames that they and the fabric hold go back.
-LoopbackHome::~LoopbackHome() {
-  if (engine_ != nullptr) engine_->Stop();
-}
+LoopbackHome::~LoopbackHome() { live_.Stop(); }
 
 absl::Status LoopbackHome::AddHost(uint32_t host, const EndpointConfig& config, HostMemory memory) {
   if (hosts_.size() == kLoopbackHostsMax) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("the loopback testbed has room for %d hosts", kLoopbackHostsMax));
   }
-  auto entry = std::make_unique<Host>();
-  entry->index = host;
   const Rate rate = host_rates_[host];
   const auto mtu = static_cast<uint32_t>(config_.packet.count()) - kEthernetBytes - kFcsBytes;
   DeviceOptions options;
@@ -74,69 +68,24 @@ absl::Status LoopbackHome::AddHost(uint32_t host, const EndpointConfig& config, 
   absl::StatusOr<RingDevice> ring =
       OpenRingDevice(options, {.ring = kRing, .buffers = BuffersFor(config_)});
   if (!ring.ok()) return ring.status();
-  entry->ring = *std::move(ring);
-  entry->port = std::make_unique<WatchedPort>(entry->ring.device->queue(0));
+  RingDevice& opened = rings_[host] = *std::move(ring);
   EndpointConfig own = config;
   own.address = AddressOf(host);
   own.line_rate = rate;
   own.seed = Mix64(config_.seed ^ Mix64(host));
-  absl::StatusOr<std::unique_ptr<Endpoint>> endpoint = Endpoint::Create(own);
-  if (!endpoint.ok()) return endpoint.status();
-  entry->endpoint = *std::move(endpoint);
-  if (absl::Status s = entry->endpoint->RegisterRegion(memory.base, memory.size).status(); !s.ok())
-    return s;
+  if (absl::Status s = live_.Add(host, opened.device->queue(0), own, memory); !s.ok()) return s;
   if (memory.base != nullptr) {
-    if (absl::Status s = entry->ring.device->RegisterMemory(memory.base, memory.size); !s.ok())
-      return s;
+    if (absl::Status s = opened.device->RegisterMemory(memory.base, memory.size); !s.ok()) return s;
   }
-  carrier_.Attach(host, *entry->ring.far_end);
-  completions_max_ = std::max(completions_max_, own.completions_max);
-  by_host_[host] = std::move(entry);
+  carrier_.Attach(host, *opened.far_end);
   hosts_.push_back(host);
   return absl::OkStatus();
 }
 
 absl::Status LoopbackHome::Start() {
-  EngineConfig config;
-  config.threads = config_.host_threads;
-  config.ring = std::bit_ceil(std::max(completions_max_, 64u));
-  config.thread_begins = DpdkThreadBegins;
-  config.thread_ends = DpdkThreadEnds;
-  absl::StatusOr<std::unique_ptr<Engine>> engine = Engine::Create(config);
-  if (!engine.ok()) return engine.status();
-  engine_ = *std::move(engine);
-  uint32_t thread = 0;
-  for (const uint32_t index : hosts_) {
-    Host& host = *by_host_[index];
-    host.channel = &engine_->Add(*host.port, std::move(host.endpoint), thread);
-    thread = (thread + 1) % config_.host_threads;
-  }
-  return engine_->Start();
-}
-
-// --- The application's side ---
-
-absl::StatusOr<WireId> LoopbackHome::Connect(uint32_t from, uint32_t to, const Binding& binding) {
-  absl::StatusOr<WireId> id = absl::InternalError("not called");
-  by_host_[from]->channel->Call(
-      [&](Time now, Endpoint& endpoint) { id = endpoint.Connect(now, AddressOf(to), binding); });
-  return id;
-}
-
-absl::Status LoopbackHome::PostWrite(uint32_t host, WireId id, const WriteRequest& request) {
-  if (by_host_[host]->channel->Post({.connection = id, .request = request})) {
-    return absl::OkStatus();
-  }
-  return absl::ResourceExhaustedError("the ring of postings is full; poll completions first");
-}
-
-void LoopbackHome::Look(uint32_t host, absl::FunctionRef<void(const Endpoint&)> look) {
-  by_host_[host]->channel->Call([&](Time, Endpoint& endpoint) { look(endpoint); });
-}
-
-void LoopbackHome::Close(uint32_t host, WireId id) {
-  by_host_[host]->channel->Call(
-      [&](Time now, Endpoint& endpoint) { (void)endpoint.Close(now, id); });
+  return live_.Start({.threads = config_.host_threads,
+                      .thread_begins = DpdkThreadBegins,
+                      .thread_ends = DpdkThreadEnds});
 }
 
 NetAddress LoopbackHome::AddressOf(uint32_t host) const { return HostAddress(host, config_.v6); }
@@ -144,7 +93,7 @@ NetAddress LoopbackHome::AddressOf(uint32_t host) const { return HostAddress(hos
 // --- Time ---
 
 Time LoopbackHome::now() const {
-  return hosts_.empty() ? Time(0) : by_host_[hosts_.front()]->ring.far_end->Now();
+  return hosts_.empty() ? Time(0) : rings_[hosts_.front()].far_end->Now();
 }
 
 bool LoopbackHome::Step(Time until) {
@@ -152,12 +101,7 @@ bool LoopbackHome::Step(Time until) {
   if (last_moved_) busy_ += at - last_step_;
   last_step_ = at;
   last_moved_ = carrier_.Turn(at);
-  Completion completions[kCompletionsAtOnce];
-  for (const uint32_t host : hosts_) {
-    const size_t n = by_host_[host]->channel->PollCompletions(completions);
-    for (size_t i = 0; i < n; ++i) on_completion(host, completions[i]);
-    last_moved_ |= n > 0;
-  }
+  last_moved_ |= live_.Poll(on_completion);
   return at < until;
 }
 
@@ -178,9 +122,9 @@ uint64_t LoopbackHome::missed() const { return carrier_.missed() + carrier_.refu
 // Until every host has seen an empty ring with an empty fabric behind it. Bounded: a host that
 // stands still, or goes on sending, ends it, too.
 void LoopbackHome::Drain() {
-  std::vector<uint64_t> polls(by_host_.size());
+  std::vector<uint64_t> polls(rings_.size());
   const auto note = [&] {
-    for (const uint32_t host : hosts_) polls[host] = by_host_[host]->port->empty_polls();
+    for (const uint32_t host : hosts_) polls[host] = live_.port(host).empty_polls();
   };
   note();
   for (int turn = 0; turn < kDrainTurns; ++turn) {
@@ -191,7 +135,7 @@ void LoopbackHome::Drain() {
       continue;
     }
     const bool seen = std::all_of(hosts_.begin(), hosts_.end(), [&](uint32_t host) {
-      const WatchedPort& port = *by_host_[host]->port;
+      const WatchedPort& port = live_.port(host);
       return port.StandsStill(at) || port.empty_polls() > polls[host] + 1;
     });
     if (seen) return;
@@ -209,7 +153,7 @@ std::string LoopbackHome::CheckQuiet() {
     return absl::StrFormat("%d packets are still held", carrier_.packets_held());
   }
   for (const uint32_t host : hosts_) {
-    const uint64_t buffers = by_host_[host]->ring.device->counters().buffers_in_use;
+    const uint64_t buffers = rings_[host].device->counters().buffers_in_use;
     if (buffers > 0) return absl::StrFormat("host %d: %d buffers are still held", host, buffers);
     std::string held;
     Look(host, [&](const Endpoint& e) {
@@ -224,18 +168,8 @@ std::string LoopbackHome::CheckQuiet() {
   return "";
 }
 
-LoopbackHome::Spent LoopbackHome::SpentBy(uint32_t thread) const {
-  const PollStats stats = engine_->stats(thread);
-  return {stats.busy_cycles, stats.busy_cycles + stats.idle_cycles};
-}
-
 void LoopbackHome::StartWatching() {
-  for (const uint32_t host : hosts_) {
-    Host& h = *by_host_[host];
-    h.channel->Call([&h](Time, Endpoint&) { h.port->StartWatching(); });
-  }
-  spent_before_.clear();
-  for (uint32_t t = 0; t < config_.host_threads; ++t) spent_before_.push_back(SpentBy(t));
+  live_.StartWatching();
   watch_begin_ = last_step_ = now();
   last_moved_ = false;
   busy_ = Duration(0);
@@ -244,24 +178,17 @@ void LoopbackHome::StartWatching() {
 
 std::optional<RealTimeStats> LoopbackHome::real_time() const {
   const Duration watched = std::max(last_step_ - watch_begin_, Duration(1));
-  RealTimeStats stats{.time_scale = config_.time_scale,
-                      .chosen_here = config_.chosen_here,
-                      .host_threads = config_.host_threads,
-                      .fabric_late_max = carrier_.lateness().max(),
-                      .fabric_late_p99 = carrier_.lateness().Quantile(0.99),
-                      .fabric_gap_max = carrier_.longest_gap(),
-                      .fabric_busy = Ratio(busy_, watched),
-                      .seconds = static_cast<double>(watched.count()) * 1e-9 / config_.time_scale};
-  for (const uint32_t host : hosts_) {
-    stats.host_gap_max = std::max(stats.host_gap_max, by_host_[host]->port->longest_gap());
-  }
-  for (uint32_t t = 0; t < spent_before_.size(); ++t) {
-    const Spent now_spent = SpentBy(t);
-    const auto all = static_cast<double>(now_spent.all - spent_before_[t].all);
-    const auto busy = static_cast<double>(now_spent.busy - spent_before_[t].busy);
-    if (all > 0) stats.host_busy = std::max(stats.host_busy, busy / all);
-  }
-  return stats;
+  return RealTimeStats{
+      .time_scale = config_.time_scale,
+      .chosen_here = config_.chosen_here,
+      .host_threads = config_.host_threads,
+      .fabric = RealTimeStats::FabricThread{.late_max = carrier_.lateness().max(),
+                                            .late_p99 = carrier_.lateness().Quantile(0.99),
+                                            .gap_max = carrier_.longest_gap(),
+                                            .busy = Ratio(busy_, watched)},
+      .host_gap_max = live_.longest_gap(),
+      .host_busy = live_.busy(),
+      .seconds = static_cast<double>(watched.count()) * 1e-9 / config_.time_scale};
 }
 
 }  // namespace weir

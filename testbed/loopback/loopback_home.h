@@ -2,15 +2,13 @@
 // real engine, and the same fabric model between them.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "nic_drivers/dpdk/ring_pair.h"
-#include "nic_drivers/host/engine.h"
 #include "testbed/experiment/home.h"
 #include "testbed/fabric/fault_player.h"
+#include "testbed/live/live_hosts.h"
 #include "testbed/loopback/carrier.h"
-#include "testbed/loopback/watched_port.h"
 
 namespace weir {
 
@@ -35,9 +33,15 @@ class LoopbackHome final : public Home {
   absl::Status AddHost(uint32_t host, const EndpointConfig& config, HostMemory memory) override;
   absl::Status Start() override;
 
-  absl::StatusOr<WireId> Connect(uint32_t from, uint32_t to, const Binding& binding) override;
-  absl::Status PostWrite(uint32_t host, WireId id, const WriteRequest& request) override;
-  void Look(uint32_t host, absl::FunctionRef<void(const Endpoint&)> look) override;
+  absl::StatusOr<WireId> Connect(uint32_t from, uint32_t to, const Binding& binding) override {
+    return live_.Connect(from, AddressOf(to), binding);
+  }
+  absl::Status PostWrite(uint32_t host, WireId id, const WriteRequest& request) override {
+    return live_.PostWrite(host, id, request);
+  }
+  void Look(uint32_t host, absl::FunctionRef<void(const Endpoint&)> look) override {
+    live_.Look(host, look);
+  }
   NetAddress AddressOf(uint32_t host) const override;
 
   Time now() const override;
@@ -46,7 +50,7 @@ class LoopbackHome final : public Home {
   void RunUntil(Time until) override;
   void StartFaults(const std::vector<Fault>& faults, Duration horizon) override;
 
-  const Fabric& fabric() const override { return carrier_.fabric(); }
+  const Fabric* fabric() const override { return &carrier_.fabric(); }
   uint64_t events() const override { return carrier_.events(); }
   std::optional<uint64_t> digest() const override { return std::nullopt; }
   uint64_t missed() const override;
@@ -57,42 +61,26 @@ class LoopbackHome final : public Home {
   // Nothing on its way, and no buffer held: what must be true when all connections are closed or
   // silent. The first thing that is not, in words.
   std::string CheckQuiet();
-  void Close(uint32_t host, WireId id);
+  void Close(uint32_t host, WireId id) { live_.Close(host, id); }
 
  private:
   static constexpr uint32_t kRunTimer = 0;
   static constexpr uint32_t kFaultTimer = 1;  // and the next
 
-  struct Host {
-    uint32_t index = 0;
-    RingDevice ring{};
-    std::unique_ptr<WatchedPort> port;
-    std::unique_ptr<Endpoint> endpoint;  // until Start
-    Channel* channel = nullptr;
-  };
-
   void Drain();
-  // Of a thread: cycles in polls that moved something, and in all.
-  struct Spent {
-    uint64_t busy = 0;
-    uint64_t all = 0;
-  };
-  Spent SpentBy(uint32_t thread) const;
 
   LoopbackConfig config_;
   Topology topology_;
   std::vector<Rate> host_rates_;
-  std::vector<std::unique_ptr<Host>> by_host_;  // nullptr: does not talk
-  Carrier carrier_;                             // before the far ends it drops frames to
-  std::unique_ptr<Engine> engine_;
+  std::vector<RingDevice> rings_;  // by host; empty: does not talk
+  Carrier carrier_;                // before the far ends it drops frames to
+  LiveHosts live_;
   std::optional<FaultPlayer> faults_;
-  uint32_t completions_max_ = 0;
 
   Time last_step_{};
   bool last_moved_ = false;
   Time watch_begin_{};
   Duration busy_{};  // of this thread, since then
-  std::vector<Spent> spent_before_;
 };
 
 }  // namespace weir

@@ -7,6 +7,13 @@ namespace {
 
 Cell Count(uint64_t n) { return static_cast<int64_t>(n); }
 
+// Of what a modelled fabric saw; nothing where none took part.
+template <auto kOf>
+Cell OfFabric(const RunResult& r) {
+  if (!r.fabric.has_value()) return std::monostate();
+  return kOf(*r.fabric);
+}
+
 struct RunColumn {
   const char* name;
   ColumnType type;
@@ -35,10 +42,11 @@ constexpr RunColumn kRun[] = {
     {"goodput_bps", ColumnType::kReal, [](const RunResult& r) -> Cell { return r.goodput_bps; }},
     {"fairness", ColumnType::kReal, [](const RunResult& r) -> Cell { return r.fairness; }},
     {"link_load_ratio", ColumnType::kReal,
-     [](const RunResult& r) -> Cell { return r.link_load_ratio; }},
-    {"links_used", ColumnType::kInteger, [](const RunResult& r) { return Count(r.links_used); }},
+     OfFabric<[](const FabricResult& f) -> Cell { return f.link_load_ratio; }>},
+    {"links_used", ColumnType::kInteger,
+     OfFabric<[](const FabricResult& f) { return Count(f.links_used); }>},
     {"queue_peak_bytes", ColumnType::kInteger,
-     [](const RunResult& r) -> Cell { return r.queue_peak.count(); }},
+     OfFabric<[](const FabricResult& f) -> Cell { return f.queue_peak.count(); }>},
     {"base_rtt_ns", ColumnType::kInteger,
      [](const RunResult& r) -> Cell { return r.base_rtt.count(); }},
     {"bdp_bytes", ColumnType::kInteger, [](const RunResult& r) -> Cell { return r.bdp.count(); }},
@@ -48,13 +56,16 @@ constexpr RunColumn kRun[] = {
      [](const RunResult& r) { return Count(r.counters.retransmitted_packets); }},
     {"timeouts", ColumnType::kInteger,
      [](const RunResult& r) { return Count(r.counters.timeouts); }},
-    {"trims", ColumnType::kInteger, [](const RunResult& r) { return Count(r.fabric.trims); }},
-    {"marks", ColumnType::kInteger, [](const RunResult& r) { return Count(r.fabric.marks); }},
-    {"dropped", ColumnType::kInteger, [](const RunResult& r) { return Count(r.fabric.dropped); }},
+    {"trims", ColumnType::kInteger,
+     OfFabric<[](const FabricResult& f) { return Count(f.stats.trims); }>},
+    {"marks", ColumnType::kInteger,
+     OfFabric<[](const FabricResult& f) { return Count(f.stats.marks); }>},
+    {"dropped", ColumnType::kInteger,
+     OfFabric<[](const FabricResult& f) { return Count(f.stats.dropped); }>},
     {"lost_by_fault", ColumnType::kInteger,
-     [](const RunResult& r) { return Count(r.fabric.lost_by_fault); }},
+     OfFabric<[](const FabricResult& f) { return Count(f.stats.lost_by_fault); }>},
     {"paused_ns", ColumnType::kInteger,
-     [](const RunResult& r) -> Cell { return r.paused.count(); }},
+     OfFabric<[](const FabricResult& f) -> Cell { return f.paused.count(); }>},
     {"events", ColumnType::kInteger, [](const RunResult& r) { return Count(r.events); }},
     {"digest", ColumnType::kText,
      [](const RunResult& r) -> Cell {

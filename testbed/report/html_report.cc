@@ -49,6 +49,7 @@ struct ArmFigure {
   const char* name;
   const char* unit;
   double (*of)(const RunResult&);
+  bool of_fabric = false;  // only where a model of one took part
 };
 constexpr ArmFigure kFigures[] = {
     {"last completion", "ns",
@@ -62,7 +63,10 @@ constexpr ArmFigure kFigures[] = {
     {"sent again", "packets",
      [](const RunResult& r) { return static_cast<double>(r.counters.retransmitted_packets); }},
     {"peak queue", "bytes",
-     [](const RunResult& r) { return static_cast<double>(r.queue_peak.count()); }},
+     [](const RunResult& r) {
+       return r.fabric.has_value() ? static_cast<double>(r.fabric->queue_peak.count()) : 0;
+     },
+     true},
 };
 
 double MeanOver(const std::vector<const RunResult*>& runs, double (*of)(const RunResult&)) {
@@ -84,7 +88,13 @@ double PooledP99(const std::vector<const RunResult*>& runs) {
 std::string ArmTable(const Experiment& e, const std::vector<RunResult>& results) {
   std::vector<HtmlRow> rows;
   HtmlRow head{TextCell("arm"), NumberCell("finished")};
-  for (const ArmFigure& figure : kFigures) head.push_back(NumberCell(figure.name));
+  const bool fabric =
+      std::ranges::any_of(results, [](const RunResult& r) { return r.fabric.has_value(); });
+  std::vector<const ArmFigure*> figures;
+  for (const ArmFigure& figure : kFigures) {
+    if (fabric || !figure.of_fabric) figures.push_back(&figure);
+  }
+  for (const ArmFigure* figure : figures) head.push_back(NumberCell(figure->name));
   rows.push_back(head);
   for (const Arm& arm : e.arms) {
     std::vector<const RunResult*> runs;
@@ -95,9 +105,9 @@ std::string ArmTable(const Experiment& e, const std::vector<RunResult>& results)
         std::ranges::count_if(runs, [](const RunResult* r) { return r->finished; });
     HtmlRow row{HeadCell(arm.name),
                 NumberCell(absl::StrFormat("%d of %d runs", finished, runs.size()))};
-    for (const ArmFigure& figure : kFigures) {
-      const double value = figure.of == nullptr ? PooledP99(runs) : MeanOver(runs, figure.of);
-      row.push_back(NumberCell(PrettyIn(figure.unit, value)));
+    for (const ArmFigure* figure : figures) {
+      const double value = figure->of == nullptr ? PooledP99(runs) : MeanOver(runs, figure->of);
+      row.push_back(NumberCell(PrettyIn(figure->unit, value)));
     }
     rows.push_back(row);
   }
@@ -126,7 +136,7 @@ std::string FingerprintTable(const Experiment& e) {
   const std::pair<const char*, std::string> facts[] = {{"weir", f.version + ", " + f.revision},
                                                        {"compiler", f.compiler},
                                                        {"build", f.build},
-                                                       {"carried by", DriverText(e.home)},
+                                                       {"carried by", DriverText(e)},
                                                        {"system", f.system},
                                                        {"processor", f.cpu},
                                                        {"clock source", f.clock}};

@@ -31,7 +31,7 @@ class VirtualHome final : public Home {
   void SetTap(PacketTap* tap) override { world_.SetTap(tap); }
   void StartFaults(const std::vector<Fault>& faults, Duration horizon) override;
 
-  const Fabric& fabric() const override { return world_.fabric(); }
+  const Fabric* fabric() const override { return &world_.fabric(); }
   uint64_t events() const override { return world_.events(); }
   std::optional<uint64_t> digest() const override { return world_.digest(); }
   uint64_t missed() const override { return 0; }

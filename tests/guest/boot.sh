@@ -13,9 +13,9 @@ nics=() suites=()
 for pair in "${pairs[@]}"; do
   name=${pair%% *} both=${pair#* }
   [ "${WEIR_GUEST_ONLY:-$name}" = "$name" ] || continue
-  if [ "$name" = igb ] && ! "$qemu" -device igb,help 2>/dev/null | grep -q "^igb options"; then
-    echo "$("$qemu" --version | head -n 1) has no igb; WEIR_QEMU=\$(testbed/guest/newer_qemu.sh) is newer" >"$out/igb.log"
-    echo 77 >"$out/igb.status"
+  if [[ "$name" = igb* ]] && ! "$qemu" -device igb,help 2>/dev/null | grep -q "^igb options"; then
+    echo "$("$qemu" --version | head -n 1) has no igb; WEIR_QEMU=\$(testbed/guest/newer_qemu.sh) is newer" >"$out/$name.log"
+    echo 77 >"$out/$name.status"
     continue
   fi
   nics+=(--nics "$both")
@@ -24,10 +24,10 @@ done
 rdma=()
 for name in "${others[@]}"; do
   [ "${WEIR_GUEST_ONLY:-$name}" = "$name" ] || continue
-  if [ "$name" = soft_roce ]; then
+  if [[ "$name" = soft_roce* ]]; then
     if ! "$weir" nic probe | grep -q '^verbs:'; then
-      echo "this build has no verbs driver; install libibverbs-dev and build again" >"$out/soft_roce.log"
-      echo 77 >"$out/soft_roce.status"
+      echo "this build has no verbs driver; install libibverbs-dev and build again" >"$out/$name.log"
+      echo 77 >"$out/$name.status"
       continue
     fi
     rdma=(--rdma)

@@ -75,7 +75,7 @@ TEST(LoopbackRunTest, ALinkGoesDownAndComesBack) {
   const RunResult r = RunIt(Traffic("permutation", "400kB", "nscc", "reps") +
                             "[[faults]]\nkind = \"link_down\"\nlink = \"leaf0-spine1\"\n"
                             "at = \"5us\"\nfor = \"60us\"\n");
-  EXPECT_GT(r.fabric.lost_by_fault, 0u);
+  EXPECT_GT(r.fabric->stats.lost_by_fault, 0u);
 }
 
 TEST(LoopbackRunTest, AHostThatStandsStillKnowsIt) {
@@ -229,7 +229,7 @@ TEST(LoopbackContentTest, EveryByteArrivesThroughDamage) {
       {.kind = FaultKind::kImpairment,
        .impairment = {.loss = 0.01, .corruption = 0.02, .duplication = 0.02, .reordering = 0.02}}};
   EXPECT_EQ(content.Run(faults), "");
-  const FabricStats& stats = content.home().fabric().stats();
+  const FabricStats& stats = content.home().fabric()->stats();
   EXPECT_GT(stats.lost_by_fault, 0u);
   EXPECT_GT(stats.corrupted, 0u);
   EXPECT_GT(stats.duplicated, 0u);

@@ -56,19 +56,22 @@ TEST(TimeScaleTest, NothingRunsFasterThanRealTime) {
 constexpr Duration kBaseRtt = Micros(10);
 
 TEST(JudgeRealTimeTest, AGapOfHalfARoundTripIsAllowedAndNoMore) {
-  for (Duration RealTimeStats::*gap : {&RealTimeStats::fabric_gap_max, &RealTimeStats::host_gap_max,
-                                       &RealTimeStats::fabric_late_max}) {
-    RealTimeStats stats{.time_scale = 0.01};
-    stats.*gap = kBaseRtt / 2;
+  using Stats = RealTimeStats;
+  RealTimeStats stats{.time_scale = 0.01, .fabric = Stats::FabricThread()};
+  for (Duration* gap : {&stats.fabric->gap_max, &stats.host_gap_max, &stats.fabric->late_max}) {
+    *gap = kBaseRtt / 2;
     EXPECT_EQ(JudgeRealTime(stats, kBaseRtt), "");
-    stats.*gap = kBaseRtt / 2 + Nanos(1);
+    *gap = kBaseRtt / 2 + Nanos(1);
     EXPECT_NE(JudgeRealTime(stats, kBaseRtt), "");
+    *gap = Duration(0);
   }
 }
 
 TEST(JudgeRealTimeTest, ATenthOfARoundTripLateIsAllowedAndNoMore) {
-  EXPECT_EQ(JudgeRealTime({.fabric_late_p99 = kBaseRtt / 10}, kBaseRtt), "");
-  EXPECT_NE(JudgeRealTime({.fabric_late_p99 = kBaseRtt / 10 + Nanos(1)}, kBaseRtt), "");
+  RealTimeStats stats{.fabric = RealTimeStats::FabricThread{.late_p99 = kBaseRtt / 10}};
+  EXPECT_EQ(JudgeRealTime(stats, kBaseRtt), "");
+  stats.fabric->late_p99 += Nanos(1);
+  EXPECT_NE(JudgeRealTime(stats, kBaseRtt), "");
 }
 
 // Four times too late: a quarter of the speed would just do, half of that is proposed.

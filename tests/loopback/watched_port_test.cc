@@ -1,4 +1,4 @@
-#include "testbed/loopback/watched_port.h"
+#include "testbed/live/watched_port.h"
 
 #include "gtest/gtest.h"
 

@@ -100,6 +100,7 @@ class FaultyDevice final : public NicDevice {
   const NetAddress& address() const override { return inner_->address(); }
   uint32_t queues() const override { return inner_->queues(); }
   NicPort& queue(uint32_t index) override { return *ports_[index]; }
+  Time Now() override { return inner_->Now(); }
   DeviceCounters counters() const override { return inner_->counters(); }
   const std::vector<std::string>& warnings() const override { return inner_->warnings(); }
   std::vector<std::string> features() const override { return inner_->features(); }

@@ -66,6 +66,13 @@ TEST(ExperimentTest, ErrorsNamePlaceReasonAndRemedy) {
               HasSubstr("time_scale"));
   EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.home=loopback", "fabric.leaves=8"}),
               HasSubstr(HasLoopback() ? "has room for 30" : "install libdpdk-dev"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm, {"run.home=ports"}), HasSubstr("[[ports]] names 0 devices"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm + "[[ports]]\naddress = \"10.0.0.1/24\"\n"),
+              HasSubstr("name: is missing"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm + "[[ports]]\nname = \"dpdk:0\"\n"),
+              HasSubstr("address: is missing"));
+  EXPECT_THAT(ErrorOf(kFabric + kArm + "[[ports]]\nname = \"a\"\nspeed = 1\n"),
+              HasSubstr("address: is missing"));
 }
 
 TEST(ArmRulesTest, TheFirstThatMatchesDecidesAndTheResultSaysHowOften) {
@@ -151,7 +158,7 @@ TEST(RunnerTest, ADeadLinkIsSurvivedBySprayingAndEndsASinglePath) {
   const Experiment sprayed = Parse(kFabric + traffic + faults + run + kArm);
   const RunResult good = RunArm(sprayed, sprayed.arms[0], 1);
   EXPECT_TRUE(good.finished);
-  EXPECT_GT(good.fabric.lost_by_fault, 0u);
+  EXPECT_GT(good.fabric->stats.lost_by_fault, 0u);
   // Some seed puts a flow of a single path on the dead link: it never finishes.
   const Experiment single =
       Parse(kFabric + traffic + faults + run + "[[arms]]\ncc = \"nscc\"\nlb = \"ecmp\"\n");
@@ -168,9 +175,9 @@ TEST(RunnerTest, LosslessModePausesAndDropsNothing) {
                              "[[arms]]\ncc = \"none\"\nlb = \"ecmp\"\n");
   const RunResult r = RunArm(e, e.arms[0], 1);
   ASSERT_TRUE(r.finished);
-  EXPECT_EQ(r.fabric.dropped, 0u);
+  EXPECT_EQ(r.fabric->stats.dropped, 0u);
   EXPECT_EQ(r.counters.retransmitted_packets, 0u);
-  EXPECT_GT(r.pauses, 0u);
+  EXPECT_GT(r.fabric->pauses, 0u);
 }
 
 TEST(RunnerTest, BothAddressFamiliesCarryTheSameTraffic) {
