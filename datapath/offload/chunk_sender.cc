@@ -59,6 +59,7 @@ void ChunkSender::Release() {
 }
 
 void ChunkSender::DropUnsent() {
+  picked_ = false;
   while (unsent_ != kNone) {
     TxMessage& message = shared_.messages[unsent_];
     const uint32_t index = unsent_;

@@ -149,6 +149,7 @@ Time ChunkEndpoint::NextWakeup(Time now) {
     next = std::min(next, c.give_up_at);
     if (c.state == State::kOpening) continue;
     next = std::min(next, c.sender.NextDeadline());
+    if (c.ending() && !c.last_sent && c.sender.in_flight() == Bytes(0)) return now;
     if (c.sends()) next = std::min(next, c.sender.NextTurn(now).at);
   }
   return std::max(next, now);

@@ -29,7 +29,11 @@ Cause LinkCause(int status) {
 }
 
 ReliablePort::ReliablePort(const Config& config, const MonotonicClock& clock)
-    : config_(config), clock_(clock), links_(config.caps.links_max), polled_(clock_.Now()) {
+    : config_(config),
+      clock_(clock),
+      links_(config.caps.links_max),
+      polled_(clock_.Now()),
+      emptied_(polled_) {
   events_.reserve(2 * kAtATime + 4 * links_.size());
 }
 
@@ -214,26 +218,28 @@ bool ReliablePort::Post(LinkId number, PathId path_number, const Chunk& chunk) {
 // --- What happened ---
 
 size_t ReliablePort::Poll(std::span<ChunkEvent> out) {
-  if (next_event_ == events_.size()) {
+  size_t filled = 0;
+  for (bool more = true;; more = Collect()) {
+    const size_t n = std::min(out.size() - filled, events_.size() - next_event_);
+    std::copy_n(events_.begin() + static_cast<std::ptrdiff_t>(next_event_), n,
+                out.begin() + static_cast<std::ptrdiff_t>(filled));
+    filled += n;
+    next_event_ += n;
+    if (filled == out.size() || !more) return filled;
     events_.clear();
     next_event_ = 0;
-    Collect();
   }
-  const size_t n = std::min(out.size(), events_.size() - next_event_);
-  std::copy_n(events_.begin() + static_cast<std::ptrdiff_t>(next_event_), n, out.begin());
-  next_event_ += n;
-  return n;
 }
 
-void ReliablePort::Collect() {
-  const Time now = clock_.Now();
-  gap_ = now - polled_;
-  polled_ = now;
+// True: the device may have more.
+bool ReliablePort::Collect() {
+  polled_ = clock_.Now();
+  gap_ = polled_ - emptied_;
   if (config_.gone->load(std::memory_order_relaxed)) {
     for (LinkId i = 0; i < links_.size(); ++i) {
       if (links_[i].state == Link::State::kOpen) Fail(i, Cause::kQueuePair);
     }
-    return;
+    return false;
   }
   if (config_.links->has_news()) HandleNews();
   std::array<ibv_wc, kAtATime> done;
@@ -245,6 +251,9 @@ void ReliablePort::Collect() {
     Take(completion);
   }
   if (receives > 0 || receives_short_ > 0) PostReceives(receives);
+  const bool more = got == static_cast<int>(done.size());
+  if (!more) emptied_ = polled_;
+  return more;
 }
 
 void ReliablePort::Take(const ibv_wc& completion) {

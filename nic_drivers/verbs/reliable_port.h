@@ -74,7 +74,7 @@ class ReliablePort final : public ChunkPort {
   };
   void HandleNews();
   void Learn(const ReliableLinks::News& news);
-  void Collect();
+  bool Collect();
   void Take(const ibv_wc& completion);
   void TakeArrival(const ibv_wc& completion);
   void Fail(LinkId link, Cause cause);
@@ -87,6 +87,7 @@ class ReliablePort final : public ChunkPort {
   std::map<uint32_t, Route> routes_;  // by number of queue pair
   uint32_t receives_short_ = 0;       // not given to the device (again) yet
   Time polled_{};
+  Time emptied_{};  // the last time that there was nothing more
   Duration gap_{};
   std::vector<ChunkEvent> events_;  // that were not taken yet, from next_event_ on
   size_t next_event_ = 0;

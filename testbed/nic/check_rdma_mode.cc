@@ -32,10 +32,9 @@ struct RdmaPair {
 RdmaPair OpenRdmaPair(CheckedPair& pair) {
   RdmaPair out;
   for (const int host : {1, 2}) {
-    const std::string& device = pair.plain_options(host).device;
-    const DriverEntry* driver = FindDriver(device);
+    const DriverEntry* driver = FindDriver(pair.plain_options(host).device);
     if (driver != nullptr && driver->open_chunks != nullptr) continue;
-    out.outcome = Skipped(device + " is no RDMA device");
+    out.outcome = Skipped("only RDMA devices have this mode (docs/rdma-mode.md)");
     return out;
   }
   pair.Close();  // both modes use the same UDP port
