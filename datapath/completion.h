@@ -25,6 +25,8 @@ enum class Cause : uint8_t {
   kTooLong,        // a message did not fit the buffer posted for it
   kNotOpen,        // the connection was not open (any more) when the posting came
   kFull,           // no room here for what was posted
+  kQueuePair,      // RDMA mode: a queue pair failed; the device says why
+  kNonsense,       // RDMA mode: what the peer said of its messages fits nothing
 };
 constexpr const char* Name(Cause cause) {
   switch (cause) {
@@ -58,6 +60,10 @@ constexpr const char* Name(Cause cause) {
       return "the connection is not open (any more)";
     case Cause::kFull:
       return "no room here for another message; post fewer at once, or configure more";
+    case Cause::kQueuePair:
+      return "a queue pair failed";
+    case Cause::kNonsense:
+      return "the peer says what makes no sense of its messages";
   }
   return "?";
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
-#include "datapath/signal_names.h"
+#include "datapath/binding_check.h"
 
 namespace weir {
 namespace {
@@ -122,28 +122,9 @@ absl::StatusOr<Connection*> Endpoint::Live(WireId id) {
       absl::StrFormat("connection %#x does not exist or has ended; open a new one", id.value));
 }
 
-absl::Status Endpoint::CheckBinding(const char* what, const Binding& binding) const {
-  if (binding.cc == nullptr || binding.lb == nullptr || binding.paths == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: the binding names no algorithm, policy or path", what));
-  }
-  if (const char* why = binding.mismatch(); why != nullptr) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s: %s does not go with %s, because %s; choose a policy that keeps to a path, or a larger "
-        "unit of spreading",
-        what, binding.cc->name, binding.lb->name, why));
-  }
-  const Signals missing = (binding.cc->needs | binding.lb->needs).Without(config_.signals);
-  if (missing.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrFormat(
-      "%s: %s with %s needs %s, which this port does not supply; choose another algorithm or "
-      "enable it in the network",
-      what, binding.cc->name, binding.lb->name, SignalNames(missing)));
-}
-
 absl::StatusOr<WireId> Endpoint::Connect(Time now, const NetAddress& remote,
                                          const Binding& binding) {
-  if (absl::Status status = CheckBinding("connect", binding); !status.ok()) return status;
+  if (absl::Status status = CheckBinding("connect", binding, config_.signals); !status.ok()) return status;
   Connection* c = Allocate(remote, binding);
   if (c == nullptr) {
     return absl::ResourceExhaustedError(absl::StrFormat(
@@ -185,7 +166,7 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
     return absl::FailedPreconditionError(
         "rebind: the connection is not open yet; wait for kOpened");
   }
-  if (absl::Status status = CheckBinding("rebind", binding); !status.ok()) return status;
+  if (absl::Status status = CheckBinding("rebind", binding, config_.signals); !status.ok()) return status;
   const ReceiverDuty duty = binding.cc->duty(FlowOf(**c), binding.cc_config);
   if (duty.scheduler != (*c)->duty_asked.scheduler ||
       (duty.cnp_interval > Duration(0)) != ((*c)->duty_asked.cnp_interval > Duration(0))) {

@@ -161,7 +161,6 @@ class Endpoint {
   void PumpGrants(Time now);
 
   // Connections.
-  absl::Status CheckBinding(const char* what, const Binding& binding) const;
   template <class Request>
   absl::Status PostMessage(Time now, WireId id, const Request& request);
   absl::StatusOr<Connection*> Live(WireId id);

@@ -27,6 +27,20 @@ constexpr const DriverEntry* kAll[] = {
     nullptr,  // so that there is an array in any case
 };
 
+absl::Status NoSuchDriver(const std::string& device) {
+  std::string known;
+  for (const DriverEntry* driver : AllDrivers()) {
+    known += absl::StrFormat("\n  %s: %s", driver->name, driver->summary);
+  }
+  if (known.empty()) {
+    return absl::UnimplementedError(
+        "this build of Weir has no NIC driver (WEIR_NICS=OFF); build with another preset, or run in "
+        "virtual time");
+  }
+  return absl::NotFoundError(absl::StrFormat(
+      "device \"%s\" names no driver that is built in; there are:%s", device, known));
+}
+
 }  // namespace
 
 std::span<const DriverEntry* const> AllDrivers() {
@@ -43,17 +57,16 @@ const DriverEntry* FindDriver(const std::string& device) {
 
 absl::StatusOr<std::unique_ptr<NicDevice>> OpenDevice(const DeviceOptions& options) {
   if (const DriverEntry* driver = FindDriver(options.device)) return driver->open(options);
-  std::string known;
-  for (const DriverEntry* driver : AllDrivers()) {
-    known += absl::StrFormat("\n  %s: %s", driver->name, driver->summary);
-  }
-  if (known.empty()) {
-    return absl::UnimplementedError(
-        "this build of Weir has no NIC driver (WEIR_NICS=OFF); build with another preset, or run in "
-        "virtual time");
-  }
-  return absl::NotFoundError(absl::StrFormat(
-      "device \"%s\" names no driver that is built in; there are:%s", options.device, known));
+  return NoSuchDriver(options.device);
+}
+
+absl::StatusOr<std::unique_ptr<ChunkDevice>> OpenChunkDevice(const DeviceOptions& options) {
+  const DriverEntry* driver = FindDriver(options.device);
+  if (driver == nullptr) return NoSuchDriver(options.device);
+  if (driver->open_chunks != nullptr) return driver->open_chunks(options);
+  return absl::UnimplementedError(absl::StrFormat(
+      "%s: devices of the driver \"%s\" have no RDMA mode; it needs an RDMA device (verbs:NAME)",
+      options.device, driver->name));
 }
 
 }  // namespace weir

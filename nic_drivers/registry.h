@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "datapath/nic_device.h"
+#include "nic_drivers/chunk_device.h"
 
 namespace weir {
 
@@ -19,6 +20,9 @@ struct DriverEntry {
   // Names of this host's devices, as for OpenDevice; nullptr: they cannot be listed.
   std::vector<std::string> (*list)() = nullptr;
   bool has_address = false;  // its devices have addresses: DeviceOptions::address may be empty
+  // In RDMA mode; nullptr: devices of this kind have none.
+  absl::StatusOr<std::unique_ptr<ChunkDevice>> (*open_chunks)(const DeviceOptions& options) =
+      nullptr;
 };
 // By the "driver:" of a device's name; nullptr: none that is built in.
 const DriverEntry* FindDriver(const std::string& device);

@@ -1,17 +1,15 @@
 #include "nic_drivers/verbs/device.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <random>
 
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "nic_drivers/address_text.h"
 #include "nic_drivers/verbs/causes.h"
 #include "nic_drivers/verbs/device_facts.h"
 #include "nic_drivers/verbs/driver.h"
 #include "nic_drivers/verbs/listing.h"
+#include "nic_drivers/verbs/reliable_device.h"
 
 namespace weir {
 namespace {
@@ -22,11 +20,6 @@ constexpr uint32_t kInlineBytes = 128;
 // Those with the highest bit are for privileged users.
 constexpr uint32_t kKeyMask = 0x7FFFFFFF;
 
-std::string Names() {
-  const std::vector<std::string> names = ListVerbsDevices();
-  return names.empty() ? "none (rdma link; modprobe ib_uverbs)" : absl::StrJoin(names, ", ");
-}
-
 }  // namespace
 
 const DriverEntry kVerbsDriver = {
@@ -35,108 +28,43 @@ const DriverEntry kVerbsDriver = {
     .open = VerbsDevice::Open,
     .list = ListVerbsDevices,
     .has_address = true,
+    .open_chunks = ReliableDevice::Open,
 };
 
 absl::StatusOr<std::unique_ptr<NicDevice>> VerbsDevice::Open(const DeviceOptions& options) {
-  absl::StatusOr<VerbsName> name = ParseVerbsName(options.device);
-  if (!name.ok()) return name.status();
-  std::unique_ptr<VerbsDevice> device(new VerbsDevice(options, *std::move(name)));
+  absl::StatusOr<OpenedVerbs> opened = OpenedVerbs::Open(options);
+  if (!opened.ok()) return opened.status();
+  std::unique_ptr<VerbsDevice> device(new VerbsDevice(options, *std::move(opened)));
   if (absl::Status status = device->Set(); !status.ok()) return status;
   return device;
 }
 
 absl::Status VerbsDevice::Set() {
-  for (const auto step : {&VerbsDevice::OpenContext, &VerbsDevice::ChooseAddress,
-                          &VerbsDevice::ChooseMtu, &VerbsDevice::MakePorts}) {
-    if (absl::Status status = (this->*step)(); !status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-// What belongs to the kernel's side of such a device.
-absl::Status VerbsDevice::CheckOptions() const {
-  const std::string& device = options_.device;
-  if (options_.vlan >= 0) {
-    return absl::UnimplementedError(absl::StrFormat(
-        "%s: the VLAN of an RDMA device is that of its address's interface; give the address to a "
-        "VLAN interface (ip link add link <interface> name <interface>.%d type vlan id %d) and "
-        "leave the option out",
-        device, options_.vlan, options_.vlan));
-  }
-  if (!options_.neighbours.empty() || !options_.gateway.empty()) {
-    return absl::InvalidArgumentError(
-        device +
-        ": routes and neighbours of an RDMA device are the kernel's (ip route, ip neigh); "
-        "leave out gateway and neighbours");
-  }
-  if (!options_.arguments.empty()) {
-    return absl::InvalidArgumentError(
-        device + ": this driver takes no arguments for a library: " + options_.arguments.front());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status VerbsDevice::OpenContext() {
-  if (absl::Status status = CheckOptions(); !status.ok()) return status;
-  context_ = OpenVerbsContext(name_.device);
-  if (context_ == nullptr) {
-    return absl::NotFoundError(absl::StrFormat("RDMA device %s cannot be opened: %s; there are: %s",
-                                               name_.device, std::strerror(errno), Names()));
-  }
-  if (ibv_query_device(context_.get(), &attributes_) != 0) {
-    return VerbsError(context_.get(), "it does not say what it can do");
-  }
-  if (name_.port > attributes_.phys_port_cnt ||
-      ibv_query_port(context_.get(), name_.port, &port_) != 0) {
-    return absl::NotFoundError(absl::StrFormat("RDMA device %s has no port %d; it has %d",
-                                               name_.device, name_.port,
-                                               attributes_.phys_port_cnt));
-  }
-  if (port_.link_layer != IBV_LINK_LAYER_ETHERNET ||
-      context_->device->transport_type != IBV_TRANSPORT_IB) {
-    return absl::UnimplementedError(absl::StrFormat(
-        "port %d of RDMA device %s speaks %s, and this driver RoCE v2", name_.port, name_.device,
-        context_->device->transport_type == IBV_TRANSPORT_IWARP ? "iWARP" : "InfiniBand"));
-  }
-  domain_.reset(ibv_alloc_pd(context_.get()));
-  if (domain_ == nullptr) return VerbsError(context_.get(), "no protection domain can be had");
-  return absl::OkStatus();
-}
-
-absl::Status VerbsDevice::ChooseAddress() {
-  NetAddress wanted;
-  if (!options_.address.empty()) {
-    absl::StatusOr<Subnet> subnet = ParseSubnet(options_.address);
-    if (!subnet.ok()) return subnet.status();
-    wanted = subnet->address;
-  }
-  absl::StatusOr<GidEntry> gid = ChooseGid(name_.device, GidsOf(context_.get(), name_.port),
-                                           name_.gid, options_.address.empty() ? nullptr : &wanted);
-  if (!gid.ok()) return gid.status();
-  gid_ = *gid;
-  address_ = AddressOfGid(gid_.gid);
+  address_ = opened_.address;
   // In the frames' own Ethernet headers, which no switch sees.
   address_.mac = {0x02, 0x57};
   std::copy_n(address_.ip.begin() + 12, 4, address_.mac.begin() + 2);
-  return absl::OkStatus();
+  if (absl::Status status = ChooseMtu(); !status.ok()) return status;
+  return MakePorts();
 }
 
 absl::Status VerbsDevice::ChooseMtu() {
-  const uint32_t most = MtuBytes(port_.active_mtu) - kEthernetBytes;
+  const uint32_t most = MtuBytes(opened_.port.active_mtu) - kEthernetBytes;
   if (options_.mtu > most) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "%s: an MTU of %d bytes is more than the %d that its path MTU of %d leaves; raise that of "
         "its network interface (ip link set <interface> mtu 4200; a path MTU is at most %d)",
-        options_.device, options_.mtu, most, MtuBytes(port_.active_mtu), MtuBytes(port_.max_mtu)));
+        options_.device, options_.mtu, most, MtuBytes(opened_.port.active_mtu),
+        MtuBytes(opened_.port.max_mtu)));
   }
   caps_.mtu = options_.mtu > 0 ? options_.mtu : most;
   caps_.signals = kVerbsSignals;
-  caps_.line_rate = options_.line_rate.count() > 0 ? options_.line_rate : PortRate(port_);
+  caps_.line_rate = options_.line_rate.count() > 0 ? options_.line_rate : PortRate(opened_.port);
   return absl::OkStatus();
 }
 
 uint32_t VerbsDevice::QueuesMax() const {
-  return std::min(kWorkersMax, std::max(1u, kVerbsQueuePairsMax / name_.paths));
+  return std::min(kWorkersMax, std::max(1u, kVerbsQueuePairsMax / opened_.name.paths));
 }
 
 absl::Status VerbsDevice::MakePorts() {
@@ -144,18 +72,21 @@ absl::Status VerbsDevice::MakePorts() {
   if (queues < options_.queues) {
     warnings_.push_back(absl::StrFormat(
         "%d queues instead of %d: with %d paths each there is no more room; ask for fewer paths",
-        queues, options_.queues, name_.paths));
+        queues, options_.queues, opened_.name.paths));
   }
   absl::StatusOr<BufferPool> zeros = BufferPool::Create(1, caps_.mtu);
   if (!zeros.ok()) return zeros.status();
   zeros_ = *std::move(zeros);
-  zeros_memory_.reset(ibv_reg_mr(domain_.get(), zeros_.base(), zeros_.bytes(), 0));
-  if (zeros_memory_ == nullptr) return VerbsError(context_.get(), "no memory can be registered");
-  memory_ = std::make_unique<RegisteredMemory>(domain_.get(), queues);
-  peers_ = std::make_unique<PeerTable>(Peer::Local{.domain = domain_.get(),
-                                                   .port = name_.port,
-                                                   .gid_index = static_cast<uint8_t>(gid_.index),
-                                                   .paths = name_.paths});
+  zeros_memory_.reset(ibv_reg_mr(opened_.domain.get(), zeros_.base(), zeros_.bytes(), 0));
+  if (zeros_memory_ == nullptr) {
+    return VerbsError(opened_.context.get(), "no memory can be registered");
+  }
+  memory_ = std::make_unique<RegisteredMemory>(opened_.domain.get(), queues);
+  peers_ =
+      std::make_unique<PeerTable>(Peer::Local{.domain = opened_.domain.get(),
+                                              .port = opened_.name.port,
+                                              .gid_index = static_cast<uint8_t>(opened_.gid.index),
+                                              .paths = opened_.name.paths});
   // Another each time, so that frames for the process before are not taken.
   const uint32_t key = std::random_device{}() & kKeyMask;
   for (uint32_t queue = 0; queue < queues; ++queue) {
@@ -177,18 +108,19 @@ absl::StatusOr<std::unique_ptr<VerbsPort>> VerbsDevice::MakePort(uint32_t queue,
   if (!rx.ok()) return rx.status();
   config.tx = *std::move(tx);
   config.rx = *std::move(rx);
-  config.tx_memory.reset(ibv_reg_mr(domain_.get(), config.tx.base(), config.tx.bytes(), 0));
+  config.tx_memory.reset(ibv_reg_mr(opened_.domain.get(), config.tx.base(), config.tx.bytes(), 0));
   const int writable = IBV_ACCESS_LOCAL_WRITE;
-  config.rx_memory.reset(ibv_reg_mr(domain_.get(), config.rx.base(), config.rx.bytes(), writable));
+  config.rx_memory.reset(
+      ibv_reg_mr(opened_.domain.get(), config.rx.base(), config.rx.bytes(), writable));
   if (config.tx_memory == nullptr || config.rx_memory == nullptr) {
-    return VerbsError(context_.get(), "no memory can be registered");
+    return VerbsError(opened_.context.get(), "no memory can be registered");
   }
   absl::StatusOr<QueuePairs> pairs =
-      QueuePairs::Create({.device = context_.get(),
-                          .domain = domain_.get(),
-                          .port = name_.port,
+      QueuePairs::Create({.device = opened_.context.get(),
+                          .domain = opened_.domain.get(),
+                          .port = opened_.name.port,
                           .key = key,
-                          .paths = name_.paths,
+                          .paths = opened_.name.paths,
                           .sends = kTxBuffers,
                           .receives = kRxBuffers,
                           .inline_bytes = options_.offloads ? kInlineBytes : 0});
@@ -202,8 +134,8 @@ absl::StatusOr<std::unique_ptr<VerbsPort>> VerbsDevice::MakePort(uint32_t queue,
 }
 
 absl::Status VerbsDevice::StartExchange(uint32_t key) {
-  PeerExchange::Config config{.peers = peers_.get(), .device = context_.get()};
-  config.own = {.address = address_, .gid = gid_.gid, .key = key, .queues = queues()};
+  PeerExchange::Config config{.peers = peers_.get(), .device = opened_.context.get()};
+  config.own = {.address = address_, .gid = opened_.gid.gid, .key = key, .queues = queues()};
   for (const auto& port : ports_) {
     for (const uint32_t pair : port->pairs()) config.own.pairs.push_back(pair);
   }
@@ -225,7 +157,7 @@ void VerbsDevice::OnEvent(int event) {
 
 bool VerbsDevice::link_up() const {
   ibv_port_attr port{};
-  return !gone() && ibv_query_port(context_.get(), name_.port, &port) == 0 &&
+  return !gone() && ibv_query_port(opened_.context.get(), opened_.name.port, &port) == 0 &&
          port.state == IBV_PORT_ACTIVE;
 }
 

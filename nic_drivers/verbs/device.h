@@ -12,9 +12,8 @@
 #include "absl/status/statusor.h"
 #include "datapath/nic_device.h"
 #include "nic_drivers/verbs/exchange.h"
-#include "nic_drivers/verbs/gid_choice.h"
 #include "nic_drivers/verbs/memory.h"
-#include "nic_drivers/verbs/name.h"
+#include "nic_drivers/verbs/opened.h"
 #include "nic_drivers/verbs/peers.h"
 #include "nic_drivers/verbs/port.h"
 
@@ -42,12 +41,9 @@ class VerbsDevice final : public NicDevice {
   absl::Status UnregisterMemory(std::byte* base) override;
 
  private:
-  VerbsDevice(const DeviceOptions& options, VerbsName name)
-      : options_(options), name_(std::move(name)), clock_(options.time_scale) {}
+  VerbsDevice(const DeviceOptions& options, OpenedVerbs opened)
+      : options_(options), clock_(options.time_scale), opened_(std::move(opened)) {}
   absl::Status Set();
-  absl::Status CheckOptions() const;
-  absl::Status OpenContext();
-  absl::Status ChooseAddress();
   absl::Status ChooseMtu();
   absl::Status MakePorts();
   absl::StatusOr<std::unique_ptr<VerbsPort>> MakePort(uint32_t queue, uint32_t key);
@@ -56,7 +52,6 @@ class VerbsDevice final : public NicDevice {
   uint32_t QueuesMax() const;
 
   DeviceOptions options_;
-  VerbsName name_;
   MonotonicClock clock_;
   std::atomic<bool> gone_{false};
   mutable std::mutex event_mutex_;
@@ -64,12 +59,8 @@ class VerbsDevice final : public NicDevice {
   std::vector<std::string> warnings_;
   PortCaps caps_;
   NetAddress address_;
-  GidEntry gid_;
-  ibv_port_attr port_{};
-  ibv_device_attr attributes_{};
   // In the order in which they depend on each other.
-  VerbsContext context_;
-  VerbsDomain domain_;
+  OpenedVerbs opened_;
   BufferPool zeros_;
   VerbsMr zeros_memory_;
   std::unique_ptr<RegisteredMemory> memory_;

@@ -94,14 +94,14 @@ DeviceCounters VerbsDevice::counters() const {
 
 std::vector<std::string> VerbsDevice::features() const {
   std::vector<std::string> out;
-  out.push_back("driver: " + RdmaKernelDriver(name_.device));
+  out.push_back("driver: " + RdmaKernelDriver(opened_.name.device));
   out.push_back(absl::StrFormat("line rate: %d Mb/s, %s", caps_.line_rate.count() / kMega,
                                 options_.line_rate.count() > 0 ? "as asked for" : "of the link"));
   out.push_back(absl::StrFormat("mtu: %u, a datagram holds %u with the Ethernet header", caps_.mtu,
                                 caps_.mtu + kEthernetBytes));
   out.push_back(absl::StrFormat("queues: %u of %u asked for", queues(), options_.queues));
-  out.push_back(absl::StrFormat("paths: %u UD queue pairs a queue", name_.paths));
-  out.push_back(absl::StrFormat("GID: index %u of port %u", gid_.index, name_.port));
+  out.push_back(absl::StrFormat("paths: %u UD queue pairs a queue", opened_.name.paths));
+  out.push_back(absl::StrFormat("GID: index %u of port %u", opened_.gid.index, opened_.name.port));
   out.push_back(options_.offloads ? "payload: registered memory leaves in place"
                                   : "payload: copied, no offloads are asked for");
   out.push_back("arrival: the time of the poll");
@@ -121,12 +121,12 @@ std::vector<std::string> VerbsDevice::features() const {
 }
 
 DeviceFacts VerbsDevice::facts() const {
-  DeviceFacts facts{.driver = "verbs_" + RdmaKernelDriver(name_.device),
+  DeviceFacts facts{.driver = "verbs_" + RdmaKernelDriver(opened_.name.device),
                     .library = std::string("rdma-core ") + WEIR_VERBS_VERSION,
-                    .firmware = attributes_.fw_ver,
+                    .firmware = opened_.attributes.fw_ver,
                     .queues_max = QueuesMax(),
-                    .mtu_max = MtuBytes(port_.max_mtu) - kEthernetBytes,
-                    .numa_node = RdmaNumaNode(name_.device)};
+                    .mtu_max = MtuBytes(opened_.port.max_mtu) - kEthernetBytes,
+                    .numa_node = RdmaNumaNode(opened_.name.device)};
   facts.abilities = {
       {"payload in place", true, options_.offloads, "payload is copied behind the headers"},
       {"IPv4 checksum of received packets", false, false, "checked by the core"},

@@ -1,19 +1,17 @@
-// Finds peers by their IP address, and hears of the device's events: a socket, and a thread that
-// waits for both, so that the threads that poll make no system calls for either.
+// Finds peers by their IP address, and hears of the device's events.
 #pragma once
 
 #include <infiniband/verbs.h>
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "absl/status/statusor.h"
+#include "nic_drivers/verbs/exchange_socket.h"
 #include "nic_drivers/verbs/peer_message.h"
 #include "nic_drivers/verbs/peers.h"
 
@@ -29,7 +27,6 @@ class PeerExchange {
   };
   // kUnavailable: the address and port cannot be had, with the cause.
   static absl::StatusOr<std::unique_ptr<PeerExchange>> Start(Config config);
-  ~PeerExchange();
   PeerExchange(const PeerExchange&) = delete;
   PeerExchange& operator=(const PeerExchange&) = delete;
 
@@ -48,18 +45,13 @@ class PeerExchange {
   };
 
   explicit PeerExchange(Config config) : config_(std::move(config)) {}
-  absl::Status Open();
   void Send(const NetAddress& to, bool question);
-  void Run();
-  void HandleDatagram();
-  void HandleEvent();
+  void HandleDatagram(const NetAddress& from, std::span<const std::byte> bytes);
 
   Config config_;
-  int socket_ = -1;
-  int stop_ = -1;  // eventfd
   std::mutex mutex_;
   std::map<IpKey, Heard> heard_;
-  std::thread thread_;
+  std::unique_ptr<ExchangeSocket> socket_;  // the last, so that its thread ends first
 };
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "nic_drivers/address_text.h"
+#include "nic_drivers/verbs/flow_label.h"
 
 namespace weir {
 namespace {
@@ -14,8 +15,6 @@ constexpr uint8_t kHopLimit = 64;
 // Not ECN-capable: the device that receives does not show marks, so a switch is to drop instead.
 constexpr uint8_t kDataTrafficClass = 0;
 constexpr uint8_t kControlTrafficClass = kDscpControl << 2;
-// Any label but 0, which leaves the choice to the device.
-uint32_t FlowLabel(uint32_t path) { return (path + 1) * 0x9E37u & 0xFFFFF; }
 
 bool Same(const PeerMessage& a, const PeerMessage& b) {
   return a.address == b.address && a.gid == b.gid && a.key == b.key && a.queues == b.queues &&
@@ -35,7 +34,7 @@ absl::StatusOr<std::shared_ptr<const Peer>> Peer::Create(const Local& local,
       std::memcpy(attributes.grh.dgid.raw, message.gid.data(), message.gid.size());
       attributes.grh.sgid_index = local.gid_index;
       attributes.grh.hop_limit = kHopLimit;
-      attributes.grh.flow_label = FlowLabel(path);
+      attributes.grh.flow_label = FlowLabelOfPath(path);
       attributes.grh.traffic_class = control ? kControlTrafficClass : kDataTrafficClass;
       ibv_ah* handle = ibv_create_ah(local.domain, &attributes);
       if (handle == nullptr) {

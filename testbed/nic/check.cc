@@ -29,6 +29,8 @@ constexpr CheckEntry kAll[] = {
     {"several queues", CheckQueues, true},
     {"VLAN", CheckVlan, true},
     {"IPv6", CheckIpv6, true},
+    {"RDMA mode", CheckRdmaMode, true},
+    {"RDMA mode, link lost", CheckRdmaModeLinkLost, true},
     {"removal", CheckRemoval, true},
 };
 

@@ -32,6 +32,8 @@ class CheckedPair {
   // As the user named them, with `change` made to the options of both. Nothing is done where they
   // are open as they are, and nothing is to be changed.
   absl::Status Open(const Change& change = {});
+  // The options that both are opened with when nothing is changed.
+  const DeviceOptions& plain_options(int host) const { return host == 1 ? options_.a : options_.b; }
   // Closes A; Reopen brings it back as it was.
   void CloseA();
   void Close();
@@ -79,6 +81,9 @@ CheckOutcome CheckJumbo(CheckedPair& pair);
 CheckOutcome CheckQueues(CheckedPair& pair);
 CheckOutcome CheckVlan(CheckedPair& pair);
 CheckOutcome CheckIpv6(CheckedPair& pair);
+// check_rdma_mode.cc
+CheckOutcome CheckRdmaMode(CheckedPair& pair);
+CheckOutcome CheckRdmaModeLinkLost(CheckedPair& pair);
 // check_life.cc
 CheckOutcome CheckLinkDownAndUp(CheckedPair& pair);
 CheckOutcome CheckReopened(CheckedPair& pair);

@@ -4,18 +4,9 @@
 
 #include "absl/strings/str_format.h"
 #include "datapath/poll_loop.h"
+#include "testbed/nic/pattern.h"
 
 namespace weir {
-namespace {
-
-// Depends on the message and on who sends it, so that one cannot pass for another.
-std::byte PatternByte(uint32_t message, bool from_a, size_t i) {
-  const uint32_t seed = message + (from_a ? 0 : 1000);
-  return static_cast<std::byte>((seed * 131 + i * 7 + i / 251) & 0xFF);
-}
-
-}  // namespace
-
 ExchangeHost::ExchangeHost(NicDevice& device, const ExchangeOptions& options, bool asks)
     : device_(&device), options_(options), asks_(asks) {
   for (uint32_t q = 0; q < device.queues(); ++q) {

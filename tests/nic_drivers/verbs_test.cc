@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "cc_algos/registry.h"
+#include "datapath/api/rng.h"
 #include "nic_drivers/address_text.h"
 #include "nic_drivers/registry.h"
 #include "nic_drivers/verbs/causes.h"
 #include "nic_drivers/verbs/driver.h"
 #include "nic_drivers/verbs/gid_choice.h"
+#include "nic_drivers/verbs/link_message.h"
 #include "nic_drivers/verbs/name.h"
 #include "nic_drivers/verbs/peer_message.h"
 #include "nic_drivers/buffer_pool.h"
@@ -139,6 +141,96 @@ TEST(PeerMessageTest, WhatMakesNoSenseIsRefused) {
   bad = SomePeer();
   bad.pairs[0] = 1 << 24;
   EXPECT_FALSE(Decode(Encode(bad), got));
+}
+
+LinkMessage SomeLink() {
+  LinkMessage m{.kind = LinkMessage::Kind::kAccept,
+                .mtu = 5,
+                .dscp = 46,
+                .address = *ParseIp("10.9.1.1"),
+                .nonce = 0x1234'5678'9ABC'DEF0};
+  m.gid[15] = 9;
+  m.pairs = {{.number = 17, .psn = 0xFFFFFF}, {.number = 0xFFFFFF, .psn = 3}};
+  m.regions = {{.base = 0x7F00'0000'0000, .size = 4096, .key = 99}};
+  return m;
+}
+
+TEST(LinkMessageTest, ArrivesAsItWasSent) {
+  LinkMessage got;
+  ASSERT_TRUE(Decode(Encode(SomeLink()), got));
+  EXPECT_EQ(got.kind, LinkMessage::Kind::kAccept);
+  EXPECT_EQ(got.mtu, 5);
+  EXPECT_EQ(got.dscp, 46);
+  EXPECT_EQ(got.address, SomeLink().address);
+  EXPECT_EQ(got.gid, SomeLink().gid);
+  EXPECT_EQ(got.nonce, SomeLink().nonce);
+  EXPECT_EQ(got.pairs, SomeLink().pairs);
+  EXPECT_EQ(got.regions, SomeLink().regions);
+}
+
+TEST(LinkMessageTest, WhatMakesNoSenseIsRefused) {
+  LinkMessage got;
+  std::vector<std::byte> whole = Encode(SomeLink());
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(Decode(std::span(whole).first(size), got)) << size;
+  }
+  whole.push_back({});
+  EXPECT_FALSE(Decode(whole, got));
+  const auto refused = [&](auto&& change) {
+    LinkMessage bad = SomeLink();
+    change(bad);
+    return !Decode(Encode(bad), got);
+  };
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.mtu = 0; }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.mtu = 6; }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.dscp = 64; }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.pairs.clear(); }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.pairs.resize(kVerbsPathsMax + 1); }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.regions.resize(kLinkRegionsMax + 1); }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.pairs[0].number = 1 << 24; }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.pairs[1].psn = 1 << 24; }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.regions[0].base = UINT64_MAX - 4000; }));
+  EXPECT_TRUE(refused([](LinkMessage& m) { m.kind = LinkMessage::Kind::kConfirm; }));
+  EXPECT_FALSE(refused([](LinkMessage&) {}));
+}
+
+// Whatever comes, it is decoded within its bytes; what is taken can be sent again as it was.
+TEST(LinkMessageTest, AnyBytesAreTakenOrRefusedWithoutHarm) {
+  Rng rng(11);
+  int taken = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<std::byte> bytes = Encode(SomeLink());
+    for (uint32_t k = rng.Below(4); k > 0; --k) {
+      bytes[rng.Below(static_cast<uint32_t>(bytes.size()))] = static_cast<std::byte>(rng.Next());
+    }
+    bytes.resize(rng.Below(3) == 0 ? rng.Below(200) : bytes.size());
+    LinkMessage got;
+    if (!Decode(bytes, got)) continue;
+    ++taken;
+    LinkMessage again;
+    ASSERT_TRUE(Decode(Encode(got), again));
+    EXPECT_EQ(again.pairs, got.pairs);
+  }
+  EXPECT_GT(taken, 1000);
+}
+
+// Each is told from the other by its first bytes: they come to one UDP port.
+TEST(LinkMessageTest, IsNoPeerMessageNorTheOtherWayRound) {
+  LinkMessage link;
+  PeerMessage peer;
+  EXPECT_FALSE(Decode(Encode(SomePeer()), link));
+  EXPECT_FALSE(Decode(Encode(SomeLink()), peer));
+}
+
+TEST(ChunkDeviceTest, KindsWithoutARdmaModeSaySo) {
+  DeviceOptions options;
+  options.device = "dpdk:net_null0";
+  EXPECT_THAT(Message(OpenChunkDevice(options).status()), HasSubstr("have no RDMA mode"));
+  options.device = "verbs:nosuch0";
+  EXPECT_THAT(Message(OpenChunkDevice(options).status()),
+              HasSubstr("RDMA device nosuch0 cannot be opened"));
+  options.device = "nosuch:1";
+  EXPECT_THAT(Message(OpenChunkDevice(options).status()), HasSubstr("names no driver"));
 }
 
 TEST(VerbsDeviceTest, OneThatIsNotThereIsNamedWithThoseThatAre) {
