@@ -20,9 +20,9 @@ uint8_t DscpOf(const Binding& binding) {
 
 absl::StatusOr<std::unique_ptr<ChunkEndpoint>> ChunkEndpoint::Create(
     ChunkPort& port, const ChunkEndpointConfig& config) {
-  ChunkEndpointConfig c = config;
-  if (c.line_rate == Rate(0)) c.line_rate = port.caps().line_rate;
-  if (c.line_rate <= Rate(0) || c.base_rtt <= Duration(0)) {
+  const ChunkEndpointConfig& c = config;
+  const bool has_rate = c.line_rate > Rate(0) || port.caps().line_rate > Rate(0);
+  if (!has_rate || c.line_rate < Rate(0) || c.base_rtt <= Duration(0)) {
     return absl::InvalidArgumentError("RDMA mode: line_rate and base_rtt must be above zero");
   }
   if (c.chunk_bytes < kChunkMin || c.chunk_bytes > port.caps().chunk_max) {
@@ -48,6 +48,8 @@ ChunkEndpoint::ChunkEndpoint(ChunkPort& port, const ChunkEndpointConfig& config)
       state_(config.messages_max, config.chunks_max, config.completions_max),
       by_link_(port.caps().links_max, kNil) {
   state_.late_max = config.late_max;
+  if (config_.line_rate > Rate(0)) line_.emplace(config_.line_rate);
+  if (!line_.has_value()) config_.line_rate = port.caps().line_rate;
   for (uint32_t i = 0; i < config.connections_max; ++i) connections_.emplace_back(state_, i);
   free_.reserve(config.connections_max);
   live_.reserve(config.connections_max);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,7 +30,8 @@ struct ChunkEndpointConfig {
   uint32_t completions_max = 4096;
 
   uint32_t chunk_bytes = 64 * 1024;  // of payload; from 1 KiB to the port's chunk_max
-  Rate line_rate{};                  // 0: the port's
+  // 0: the port's, which keeps to it by itself. Else chunks are handed over no faster than this.
+  Rate line_rate{};
   // An empty packet there and its answer back. Algorithms are told this and a chunk's time on the
   // line.
   Duration base_rtt{};                 // > 0
@@ -128,6 +130,7 @@ class ChunkEndpoint {
   void Establish(Time now, Conn& c, uint32_t paths);
   void HandleTimers(Time now);
   size_t Send(Time now);
+  Time LineBusyUntil() const;
   void ContinueEnding(Time now, Conn& c);
   void StartEnding(Time now, Conn& c, State state);
   void End(Conn& c, Event event, Cause cause);
@@ -135,12 +138,13 @@ class ChunkEndpoint {
   ChunkPort& port_;
   ChunkEndpointConfig config_;
   ChunkState state_;
-  std::deque<Conn> connections_;   // of fixed size; a connection does not move
-  std::vector<uint32_t> free_;     // indices, a stack
-  std::vector<uint32_t> live_;     // indices
-  std::vector<uint32_t> by_link_;  // LinkId to index
-  uint32_t first_ = 0;             // in live_: who sends first in the next turn
-  Time now_{};                     // of the latest input
+  std::deque<Conn> connections_;    // of fixed size; a connection does not move
+  std::vector<uint32_t> free_;      // indices, a stack
+  std::vector<uint32_t> live_;      // indices
+  std::vector<uint32_t> by_link_;   // LinkId to index
+  uint32_t first_ = 0;              // in live_: who sends first in the next turn
+  std::optional<Serializer> line_;  // at a line rate that was given
+  Time now_{};                      // of the latest input
 };
 
 }  // namespace weir

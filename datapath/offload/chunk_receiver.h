@@ -15,7 +15,7 @@ class ChunkReceiver {
  public:
   enum class Result : uint8_t { kMore, kWhole, kNonsense };
   struct Whole {
-    uint16_t message = 0;
+    uint32_t message = 0;  // number, counted on where the word's wraps
     uint64_t bytes = 0;
   };
 
@@ -27,12 +27,20 @@ class ChunkReceiver {
     if (open.message != word.message || open.chunks != word.chunks) return Result::kNonsense;
     open.bytes += bytes;
     if (++open.arrived < open.chunks) return Result::kMore;
-    whole = {.message = word.message, .bytes = open.bytes};
+    whole = {.message = Unwrap(word.message), .bytes = open.bytes};
     open = {};
     return Result::kWhole;
   }
 
  private:
+  // Of the numbers that end in these 16 bits the one next to the newest.
+  uint32_t Unwrap(uint16_t number) {
+    const auto ahead = static_cast<int16_t>(number - static_cast<uint16_t>(newest_));
+    const uint32_t whole = newest_ + static_cast<uint32_t>(int32_t{ahead});
+    if (ahead > 0) newest_ = whole;
+    return whole;
+  }
+
   struct Open {
     uint16_t message = 0;
     uint16_t chunks = 0;
@@ -40,6 +48,7 @@ class ChunkReceiver {
     uint64_t bytes = 0;
   };
   std::array<Open, kChunkedMessagesOpen> open_{};
+  uint32_t newest_ = 0;
 };
 
 }  // namespace weir

@@ -116,6 +116,12 @@ void ChunkEndpoint::HandleTimers(Time now) {
   }
 }
 
+// The next chunk may be handed over while the one before it is on the line.
+Time ChunkEndpoint::LineBusyUntil() const {
+  if (!line_.has_value()) return Time(0);
+  return line_->free_at() - Bytes(config_.chunk_bytes) / config_.line_rate;
+}
+
 // One chunk of each in turn. A connection whose queue pair is full is left until the next turn.
 size_t ChunkEndpoint::Send(Time now) {
   size_t sent = 0;
@@ -132,9 +138,12 @@ size_t ChunkEndpoint::Send(Time now) {
   while (more && sent < kPosts) {
     more = false;
     for (uint32_t i = 0; i < count && sent < kPosts; ++i) {
+      if (LineBusyUntil() > now) return sent;
       Conn& c = connections_[live_[(first_ + i) % count]];
       if (!c.sends() || !c.sender.NextTurn(now).send) continue;
+      const Bytes before = c.sender.in_flight();
       if (!c.sender.SendChunk(now, port_)) continue;
+      if (line_.has_value()) line_->Book(now, c.sender.in_flight() - before);
       ++sent;
       more = true;
     }
@@ -150,7 +159,11 @@ Time ChunkEndpoint::NextWakeup(Time now) {
     if (c.state == State::kOpening) continue;
     next = std::min(next, c.sender.NextDeadline());
     if (c.ending() && !c.last_sent && c.sender.in_flight() == Bytes(0)) return now;
-    if (c.sends()) next = std::min(next, c.sender.NextTurn(now).at);
+    if (!c.sends()) continue;
+    const ChunkSender::Turn turn = c.sender.NextTurn(now);
+    // What could go, and did not, waits for the line or for room in its queue pair.
+    if (!turn.send) next = std::min(next, turn.at);
+    if (turn.send && LineBusyUntil() > now) next = std::min(next, LineBusyUntil());
   }
   return std::max(next, now);
 }

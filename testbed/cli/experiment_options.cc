@@ -102,7 +102,8 @@ void AddExperimentOptions(CLI::App& command, ExperimentOptions& o) {
   command.add_option("--html", o.html, "write a report there: one HTML file that works offline");
   command.add_option("--trace", o.trace,
                      "write a time line in the Chrome trace format, as Perfetto opens it");
-  command.add_option("--home", o.home, "virtual, loopback or ports; short for --set run.home=...");
+  command.add_option("--home", o.home,
+                     "virtual, loopback, ports or rdma; short for --set run.home=...");
   command.add_flag("--quiet", o.quiet, "no progress line, no effective configuration");
   command.add_option("--topology", o.topology, "a topology's name or FILE.topo");
   command.add_option("--traffic", o.traffic, "a traffic's name or FILE.cm");

@@ -10,12 +10,10 @@ std::vector<std::string> CheckBooks(Home& home, const Traffic& traffic,
   if (std::string breach = home.CheckConservation(); !breach.empty()) breaches.push_back(breach);
   if (!done) return breaches;
   for (uint32_t i = 0; i < ids.size(); ++i) {
-    home.Look(traffic.connections[i].from, [&](const Endpoint& endpoint) {
-      const Connection* c = endpoint.Find(ids[i]);
-      if (c == nullptr || c->sender.in_flight() == Bytes(0)) return;
-      breaches.push_back(absl::StrFormat("connection %d: %d bytes are still in flight", i,
-                                         c->sender.in_flight().count()));
-    });
+    const Bytes left = home.InFlight(traffic.connections[i].from, ids[i]);
+    if (left == Bytes(0)) continue;
+    breaches.push_back(
+        absl::StrFormat("connection %d: %d bytes are still in flight", i, left.count()));
   }
   if (home.fabric() == nullptr) return breaches;
   // Marks are counted by switches and by receivers: the same, if nothing marked was lost.

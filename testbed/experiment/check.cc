@@ -39,6 +39,17 @@ std::string WhyUnfit(const Binding& binding, const FabricSpec& fabric) {
 
 namespace {
 
+// Packets are the devices' own in RDMA mode: RTTs are all that it has.
+std::string WhyNotRdma(const Binding& binding) {
+  const Signals missing = (binding.cc->needs | binding.lb->needs).Without(Signal::kRtt);
+  if (missing.empty()) return "";
+  return absl::StrFormat(
+      "%s with %s needs %s, which home = \"rdma\" does not give: RDMA devices show the times of "
+      "completions alone; choose an algorithm and a policy that need no more, such as swift over "
+      "power_of_two",
+      binding.cc->name, binding.lb->name, SignalNames(missing));
+}
+
 size_t HostsThatTalk(const Traffic& traffic) {
   std::set<uint32_t> hosts;
   for (const TrafficConnection& c : traffic.connections) hosts.insert({c.from, c.to});
@@ -56,7 +67,8 @@ std::string WhyNotOnPorts(const Experiment& e, const Traffic& traffic) {
         last, e.ports.size());
   }
   if (!e.faults.empty()) {
-    return "[[faults]] are of a modelled fabric, and home = \"ports\" has a real one; drop them, "
+    return "[[faults]] are of a modelled fabric, and devices have a real one between them; drop "
+           "them, "
            "or "
            "use home = \"loopback\"";
   }
@@ -108,14 +120,16 @@ absl::Status CheckExperiment(Experiment& e) {
                         "home = \"virtual\"",
                         talkers, kLoopbackHostsMax));
   }
-  if (e.home == HomeKind::kPorts) {
+  if (e.OverPorts()) {
     if (const std::string why = WhyNotOnPorts(e, *traffic); !why.empty()) return fail(why);
   }
   for (const Arm& arm : e.arms) {
-    const std::string why = WhyUnfit(arm.binding, e.fabric);
+    std::string why = WhyUnfit(arm.binding, e.fabric);
+    if (why.empty() && e.home == HomeKind::kRdma) why = WhyNotRdma(arm.binding);
     if (!why.empty()) return fail(absl::StrFormat("arm \"%s\": %s", arm.name, why));
     for (const ArmRule& rule : arm.rules) {
-      const std::string unfit = WhyUnfit(rule, arm, e.fabric);
+      std::string unfit = WhyUnfit(rule, arm, e.fabric);
+      if (unfit.empty() && e.home == HomeKind::kRdma) unfit = WhyNotRdma(rule.binding);
       if (!unfit.empty()) {
         return fail(absl::StrFormat("arm \"%s\", %s: %s", arm.name, rule.name, unfit));
       }

@@ -71,6 +71,7 @@ struct TransportSpec {
   Duration rto_min{};         // 0: derived
   Duration ack_delay{};       // 0: derived
   int retries_max = 8;
+  uint32_t chunk = 64 * 1024;  // bytes, of HomeKind::kRdma
 };
 
 // Another algorithm and policy for some connections of an arm. What is not said matches all.
@@ -106,8 +107,8 @@ struct GivenValue {
 };
 
 // Where it runs: in virtual time; in the loopback testbed; over devices and whatever is between
-// them.
-enum class HomeKind : uint8_t { kVirtual, kLoopback, kPorts };
+// them; over RDMA devices in RDMA mode.
+enum class HomeKind : uint8_t { kVirtual, kLoopback, kPorts, kRdma };
 
 struct Experiment {
   std::string name;
@@ -124,7 +125,9 @@ struct Experiment {
   SampleSpec samples{};
   bool breakdown = false;  // of the times of collectives and steps
   double time_scale = 0;   // in real time; 0: chosen for the machine (loopback), 1 (ports)
-  std::vector<DeviceOptions> ports{};  // of HomeKind::kPorts, by host
+  std::vector<DeviceOptions> ports{};  // of HomeKind::kPorts and kRdma, by host
+
+  bool OverPorts() const { return home == HomeKind::kPorts || home == HomeKind::kRdma; }
 };
 
 // The traffic of one seed. Fails if jobs do not fit the fabric, which CheckExperiment finds.

@@ -42,7 +42,15 @@ class Home {
   // `binding` outlives the home.
   virtual absl::StatusOr<WireId> Connect(uint32_t from, uint32_t to, const Binding& binding) = 0;
   virtual absl::Status PostWrite(uint32_t host, WireId id, const WriteRequest& request) = 0;
-  virtual void Look(uint32_t host, absl::FunctionRef<void(const Endpoint&)> look) = 0;
+  // Of a host that has an endpoint of packets; in RDMA mode none has, and nothing happens.
+  virtual void Look(uint32_t /*host*/, absl::FunctionRef<void(const Endpoint&)> /*look*/) {}
+  // What an accepted connection is at the host that opened it; nothing if it has ended.
+  struct Opener {
+    uint32_t host = 0;
+    WireId id{};
+  };
+  virtual std::optional<Opener> OpenerOf(uint32_t host, WireId id);
+  virtual Bytes InFlight(uint32_t host, WireId id);
   virtual NetAddress AddressOf(uint32_t host) const = 0;
   // Of a host that there is.
   virtual uint32_t HostOf(const NetAddress& address) const { return weir::HostOf(address); }
@@ -75,7 +83,7 @@ class Home {
   virtual std::optional<Samples> samples() const { return std::nullopt; }
 
   // Sum over all endpoints.
-  Counters TotalCounters();
+  virtual Counters TotalCounters();
 
  protected:
   // Hosts that have an endpoint.

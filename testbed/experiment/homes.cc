@@ -5,6 +5,7 @@
 #include "testbed/experiment/sampled_home.h"
 #include "testbed/live/open_ports.h"
 #include "testbed/live/ports_home.h"
+#include "testbed/live/rdma_home.h"
 #include "testbed/loopback/time_scale.h"
 #include "testbed/virtual/virtual_home.h"
 
@@ -42,6 +43,21 @@ absl::StatusOr<std::unique_ptr<Home>> MakePorts(const RunPlan& plan) {
   auto devices = OpenPorts(e.ports, demands);
   if (!devices.ok()) return devices.status();
   return std::make_unique<PortsHome>(*std::move(devices), config);
+}
+
+absl::StatusOr<std::unique_ptr<Home>> MakeRdma(const RunPlan& plan) {
+  const Experiment& e = plan.experiment();
+  RdmaConfig config{.seed = plan.home_seed(),
+                    .time_scale = e.time_scale == 0 ? 1 : e.time_scale,
+                    .chunk_bytes = e.transport.chunk,
+                    .rates = plan.host_rates()};
+  config.rates.resize(std::max(config.rates.size(), e.ports.size()), plan.host_rate());
+  for (const Transfer& t : plan.traffic().transfers) {
+    config.region = std::max(config.region, static_cast<uint64_t>(t.size.count()));
+  }
+  auto devices = OpenRdmaPorts(e.ports, config);
+  if (!devices.ok()) return devices.status();
+  return std::make_unique<RdmaHome>(*std::move(devices), config);
 }
 
 #ifdef WEIR_HAS_DPDK
@@ -82,6 +98,8 @@ absl::StatusOr<std::unique_ptr<Home>> MakeHome(const RunPlan& plan) {
       break;
     case HomeKind::kPorts:
       return MakePorts(plan);
+    case HomeKind::kRdma:
+      return MakeRdma(plan);
     case HomeKind::kLoopback:
 #ifdef WEIR_HAS_DPDK
       return MakeLoopback(plan);

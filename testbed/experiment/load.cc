@@ -160,7 +160,7 @@ void ReadJobTable(TableReader& r, const std::vector<std::string>& classes, Traff
   r.Finish();
 }
 
-void ReadTransport(TableReader& r, TransportSpec& out) {
+void ReadTransport(TableReader& r, HomeKind home, TransportSpec& out) {
   Bytes payload(out.payload);
   r.Size("payload", payload);
   if (payload < Bytes(64) || payload > Bytes(8900)) {
@@ -174,6 +174,13 @@ void ReadTransport(TableReader& r, TransportSpec& out) {
   r.Time("rto_min", out.rto_min);
   r.Time("ack_delay", out.ack_delay);
   r.Integer("retries", 1, 100, out.retries_max);
+  Bytes chunk(out.chunk);
+  r.Size("chunk", chunk);
+  if (chunk < KiB(1) || chunk > MiB(4)) r.FailKey("chunk", "must be 1KiB to 4MiB");
+  if (r.Has("chunk") && home != HomeKind::kRdma) {
+    r.FailKey("chunk", "is of the RDMA mode; drop it, or set home = \"rdma\"");
+  }
+  out.chunk = static_cast<uint32_t>(chunk.count());
   r.Finish();
 }
 
@@ -212,7 +219,7 @@ void ReadRun(TableReader& r, Experiment& out) {
   }
   r.Time("time_limit", out.time_limit);
   int home = 0;
-  r.Choice("home", {"virtual", "loopback", "ports"}, home);
+  r.Choice("home", {"virtual", "loopback", "ports", "rdma"}, home);
   out.home = static_cast<HomeKind>(home);
   r.Number("time_scale", kTimeScaleMin, 1, out.time_scale);
   r.Bool("breakdown", out.breakdown);
@@ -229,7 +236,8 @@ void ReadRun(TableReader& r, Experiment& out) {
   }
   if (r.Has("time_scale") && out.home == HomeKind::kVirtual) {
     r.FailKey("time_scale",
-              "has no effect in virtual time; drop it, or set home = \"loopback\" or \"ports\"");
+              "has no effect in virtual time; drop it, or set home = \"loopback\", \"ports\" or "
+              "\"rdma\"");
   }
   r.Finish();
 }
@@ -276,12 +284,12 @@ absl::StatusOr<Experiment> ExperimentFrom(const toml::table& table, const std::s
     TableReader traffic = section("traffic");
     ReadTraffic(traffic, e.fabric.classes, e.traffic);
   }
-  TableReader transport = section("transport");
-  ReadTransport(transport, e.transport);
   TableReader run = section("run");
   ReadRun(run, e);
+  TableReader transport = section("transport");
+  ReadTransport(transport, e.home, e.transport);
   // Of a real network only what is said is taken to be true.
-  if (e.home == HomeKind::kPorts && !fabric.Has("trimming")) e.fabric.switches.trimming = false;
+  if (e.OverPorts() && !fabric.Has("trimming")) e.fabric.switches.trimming = false;
   ReadTables(root, "ports", status, [&](TableReader& r) {
     ReadDevice(r, e.ports.emplace_back());
     r.Finish();

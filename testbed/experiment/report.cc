@@ -214,7 +214,7 @@ std::string EffectiveConfig(const Experiment& e) {
   const FabricSpec& f = e.fabric;
   std::string out = absl::StrFormat("experiment  %s (%s)\n", e.name, e.source);
   out += absl::StrFormat("fabric      %s\n", f.topology.name);
-  if (e.home == HomeKind::kPorts) {
+  if (e.OverPorts()) {
     out += absl::StrFormat("            as described; between the ports is a real one%s%s\n",
                            f.marking ? ", which may mark" : "",
                            f.switches.trimming ? ", which trims" : "");

@@ -210,7 +210,7 @@ nlohmann::json ToJson(const Experiment& e) {
                     {"lb_params", ParamsJson(arm.binding.lb->params, arm.binding.lb_config)}});
   }
   nlohmann::json ports = nlohmann::json::array();
-  if (e.home == HomeKind::kPorts) {
+  if (e.OverPorts()) {
     for (const DeviceOptions& port : e.ports) ports.push_back(port.device);
   }
   nlohmann::json classes = nlohmann::json::array();

@@ -29,6 +29,8 @@ const char* Name(HomeKind home) {
       return "loopback";
     case HomeKind::kPorts:
       return "ports";
+    case HomeKind::kRdma:
+      return "rdma";
   }
   return "?";
 }
@@ -43,6 +45,10 @@ std::string HomeText(const Experiment& e) {
   if (e.home == HomeKind::kPorts) {
     return absl::StrFormat("ports %s, in real time; time scale %g", PortsText(e),
                            e.time_scale == 0 ? 1 : e.time_scale);
+  }
+  if (e.home == HomeKind::kRdma) {
+    return absl::StrFormat("RDMA mode over %s, chunks of %d bytes, in real time; time scale %g",
+                           PortsText(e), e.transport.chunk, e.time_scale == 0 ? 1 : e.time_scale);
   }
   if (e.time_scale == 0) return "loopback, in real time; time scale chosen for the machine";
   return absl::StrFormat("loopback, in real time; time scale %g", e.time_scale);

@@ -258,11 +258,10 @@ class Run {
 
   // The peer's address and id say which of our connections this is.
   void OnAccepted(uint32_t host, WireId id) {
-    home_->Look(host, [&](const Endpoint& endpoint) {
-      const Connection* accepted = endpoint.Find(id);
-      if (accepted == nullptr) return;
-      by_id_[{host, id.value}] = by_id_.at({home_->HostOf(accepted->remote), accepted->peer.value});
-    });
+    const std::optional<Home::Opener> opener = home_->OpenerOf(host, id);
+    if (opener.has_value()) {
+      by_id_[{host, id.value}] = by_id_.at({opener->host, opener->id.value});
+    }
   }
   void OnSent(uint32_t index, Duration at) {
     TransferResult& r = result_.transfers[index];

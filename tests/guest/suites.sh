@@ -15,5 +15,6 @@ pairs=(
 others=(
   "soft_roce"
   "soft_roce_ab"
+  "soft_roce_rdma_ab"
   "faults"
 )

@@ -25,6 +25,7 @@ class QueuePairModel {
     uint32_t depth = 1024;       // chunks of a queue pair
     uint64_t region = 1 << 20;   // bytes of the one region of each side
     Signals signals = Signal::kRtt;
+    bool content = false;  // bytes are placed and counted
   };
   // A chunk as it was posted, with the queue it found on its path.
   struct Posted {
@@ -199,8 +200,9 @@ class QueuePairModel {
     if (e.arrival) {
       const Chunk& chunk = e.chunk;
       WEIR_CHECK(chunk.address + chunk.size <= config_.region);
-      for (uint32_t i = 0; i < chunk.size; ++i) ++written_[e.side][chunk.address + i];
-      if (chunk.size > 0 && chunk.data != nullptr) {
+      for (uint32_t i = 0; config_.content && i < chunk.size; ++i)
+        ++written_[e.side][chunk.address + i];
+      if (config_.content && chunk.size > 0 && chunk.data != nullptr) {
         std::memcpy(memory_[e.side].data() + chunk.address, chunk.data, chunk.size);
       }
       if (!chunk.tell) return;

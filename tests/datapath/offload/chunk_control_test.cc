@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/support/chunk_rig.h"
@@ -38,6 +39,22 @@ double RateSince(const ChunkRig& rig, Time from) {
     if (p.at >= from) sum += p.size;
   }
   return static_cast<double>((sum / (rig.model.now() - from)).count()) / 1e9;
+}
+
+// Four paths of 25 Gb/s, and an algorithm with a window alone.
+TEST(ChunkControlTest, NoMoreThanAGivenLineRateIsHandedOver) {
+  Binding binding = ChunkBinding("none", "round_robin");
+  for (const auto& [given, least, most] :
+       {std::tuple(Gbps(5), 4.9, 5.1), std::tuple(Gbps(10), 9.8, 10.2)}) {
+    ChunkRig rig(binding, {.line_rate = Gbps(25), .path_rate = Gbps(25), .delay = Micros(2)},
+                 {.line_rate = given});
+    rig.Open();
+    KeepBusy(rig, Millis(2));
+    const Time from = rig.model.now();
+    KeepBusy(rig, Millis(10));
+    EXPECT_GT(RateSince(rig, from), least);
+    EXPECT_LT(RateSince(rig, from), most);
+  }
 }
 
 // Eight connections share four paths of 25 Gb/s, each with a window of four BDPs or by the RTT.

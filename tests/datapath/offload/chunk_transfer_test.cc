@@ -36,7 +36,7 @@ Binding Fixed(Bytes window, Rate rate, const char* lb = "round_robin") {
 TEST(ChunkTransferTest, EveryByteArrivesOnceAndEachMessageIsToldOnce) {
   for (const char* lb : {"ecmp", "round_robin", "oblivious", "random"}) {
     SCOPED_TRACE(lb);
-    ChunkRig rig(ChunkBinding("swift", lb));
+    ChunkRig rig(ChunkBinding("swift", lb), {.content = true});
     // Paths of different speeds, so that chunks overtake each other.
     rig.Open();
     for (PathId p = 0; p < 4; ++p) rig.model.SetRate(p, Gbps(10 + 30 * p));
@@ -74,6 +74,18 @@ TEST(ChunkTransferTest, ManySmallMessagesStayWithinWhatTheReceiverCounts) {
   for (; sent < 1000; ++sent) rig.Write(64);
   rig.Run([&] { return rig.Count(1, Event::kReceived) == sent || rig.Ended(0) || rig.Ended(1); });
   EXPECT_EQ(rig.Count(1, Event::kReceived), sent);
+}
+
+TEST(ChunkReceiverTest, NumbersGoOnWhereTheWordsWrap) {
+  ChunkReceiver receiver;
+  ChunkReceiver::Whole whole;
+  // Each two change places on their way.
+  for (uint32_t i = 0; i < 140'000; ++i) {
+    const uint32_t number = i ^ 1;
+    const ChunkWord word{.message = static_cast<uint16_t>(number), .chunks = 1};
+    ASSERT_EQ(receiver.Add(word, 10, whole), ChunkReceiver::Result::kWhole);
+    ASSERT_EQ(whole.message, number);
+  }
 }
 
 TEST(ChunkTransferTest, TheWindowIsObeyedToTheByte) {
