@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 #include <rte_random.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,6 +114,24 @@ std::vector<std::string> Arguments(const DeviceName& device, const std::vector<s
   return argv;
 }
 
+// DPDK keeps its files in $XDG_RUNTIME_DIR, or without it in a folder that belongs to whichever
+// user came first: others get one of their own.
+absl::Status ChooseRuntimeFolder() {
+  if (geteuid() == 0 || std::getenv("XDG_RUNTIME_DIR") != nullptr) return absl::OkStatus();
+  struct stat found {};
+  if (lstat("/tmp/dpdk", &found) != 0 || found.st_uid == geteuid()) return absl::OkStatus();
+  const std::string own = absl::StrFormat("/tmp/weir-%d", geteuid());
+  (void)mkdir(own.c_str(), 0700);
+  if (lstat(own.c_str(), &found) != 0 || found.st_uid != geteuid() || !S_ISDIR(found.st_mode)) {
+    return absl::PermissionDeniedError(absl::StrFormat(
+        "DPDK's files can go neither to /tmp/dpdk nor to %s, which are not this user's; set "
+        "XDG_RUNTIME_DIR to a folder that is",
+        own));
+  }
+  setenv("XDG_RUNTIME_DIR", own.c_str(), 0);
+  return absl::OkStatus();
+}
+
 // What DPDK leaves in the file system is of no use after this process.
 void RemoveRuntimeFiles() {
   static const pid_t starter = getpid();
@@ -156,6 +175,7 @@ absl::Status StartEal(const DeviceName& device, const std::vector<std::string>& 
         "DPDK already runs in this process and takes no further arguments; give them with the "
         "first device that is opened");
   }
+  if (absl::Status status = ChooseRuntimeFolder(); !status.ok()) return status;
   std::vector<std::string> text = Arguments(device, arguments, eal);
   std::vector<char*> argv;
   for (std::string& argument : text) argv.push_back(argument.data());

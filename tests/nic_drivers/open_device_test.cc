@@ -1,8 +1,13 @@
 // What goes wrong before the first frame: one sentence each, with the remedy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 
 #include "tests/nic_drivers/peer_process.h"
 
@@ -79,20 +84,52 @@ TEST(OpenDeviceTest, AFilePrefixHasOneUser) {
   peer.Go();
   EXPECT_EQ(peer.Wait(), 0);
   device->reset();
-  std::filesystem::remove_all("/var/run/dpdk/weir_test_" + std::to_string(getpid()));
+  const char* base = geteuid() == 0 ? "/var/run" : std::getenv("XDG_RUNTIME_DIR");
+  std::filesystem::remove_all((base == nullptr ? std::string("/tmp") : base) + "/dpdk/weir_test_" +
+                              std::to_string(getpid()));
 }
 
-TEST(OpenDeviceTest, AMissingPermissionIsNamed) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give its permissions up";
-  PeerProcess peer([](const PeerProcess::Wanted&) -> std::string {
-    constexpr uid_t kNobody = 65534;
-    if (setresgid(kNobody, kNobody, kNobody) != 0) return "the group cannot be changed";
-    if (setresuid(kNobody, kNobody, kNobody) != 0) return "the user cannot be changed";
-    const std::string error = ErrorOf(Named("dpdk:net_af_packet0,iface=lo"));
-    return error.find("cap_net_raw") != std::string::npos ? "" : error;
+// An ordinary user with a /tmp of its own, where another user was first. Leaves nothing behind.
+std::string BecomeNobody() {
+  constexpr uid_t kNobody = 65534;
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", "/tmp", "tmpfs", 0, "mode=1777") != 0 || mkdir("/tmp/dpdk", 0700) != 0) {
+    return "no /tmp of its own can be had";
+  }
+  unsetenv("XDG_RUNTIME_DIR");
+  if (setresgid(kNobody, kNobody, kNobody) != 0) return "the group cannot be changed";
+  return setresuid(kNobody, kNobody, kNobody) == 0 ? "" : "the user cannot be changed";
+}
+
+// Runs `work` so; false: this process cannot.
+bool AsNobody(const std::function<std::string()>& work) {
+  if (geteuid() != 0) return false;
+  PeerProcess trial([](const PeerProcess::Wanted&) { return BecomeNobody(); });
+  trial.Go();
+  if (trial.Wait() != 0) return false;
+  PeerProcess peer([&work](const PeerProcess::Wanted&) {
+    const std::string problem = BecomeNobody();
+    return problem.empty() ? work() : problem;
   });
   peer.Go();
   EXPECT_EQ(peer.Wait(), 0);
+  return true;
+}
+
+TEST(OpenDeviceTest, AMissingPermissionIsNamed) {
+  const bool done = AsNobody([]() -> std::string {
+    const std::string error = ErrorOf(Named("dpdk:net_af_packet0,iface=lo"));
+    return error.find("cap_net_raw") != std::string::npos ? "" : error;
+  });
+  if (!done) GTEST_SKIP() << "only root, with mounts of its own, can become another user";
+}
+
+TEST(OpenDeviceTest, FilesOfAnotherUsersDpdkDoNotStandInTheWay) {
+  const bool done = AsNobody([]() -> std::string {
+    const std::string error = ErrorOf(Named("dpdk:net_ring0"));
+    return error == "it opened" ? "" : error;
+  });
+  if (!done) GTEST_SKIP() << "only root, with mounts of its own, can become another user";
 }
 
 TEST(OpenDeviceTest, BadAddressesAndMtusAreNamed) {
