@@ -110,7 +110,7 @@ std::vector<View> LookAt(const std::string& page, const std::string& folder,
       << "<!doctype html>" << frames
       << "<script>const look = setInterval(() => {"
          "const frames = [...document.querySelectorAll('iframe')];"
-         "const probes = frames.map((f) => f.contentDocument.documentElement.dataset.probe);"
+         "const probes = frames.map((f) => f.contentDocument?.documentElement?.dataset.probe);"
          "if (probes.includes(undefined)) return;"
          "clearInterval(look); document.body.dataset.probe = probes.join(';');"
          "frames.forEach((f) => f.remove())}, 50)</script>";
