@@ -34,7 +34,8 @@ absl::Status NoSuchDriver(const std::string& device) {
   }
   if (known.empty()) {
     return absl::UnimplementedError(
-        "this build of Weir has no NIC driver (WEIR_NICS=OFF); build with another preset, or run in "
+        "this build of Weir has no NIC driver (WEIR_NICS=OFF); build with another preset, or run "
+        "in "
         "virtual time");
   }
   return absl::NotFoundError(absl::StrFormat(

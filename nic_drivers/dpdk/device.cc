@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/address.h"
 #include "nic_drivers/dpdk/buffers.h"
 #include "nic_drivers/dpdk/dma.h"
 #include "nic_drivers/dpdk/driver.h"
@@ -166,7 +167,6 @@ absl::Status DpdkDevice::MakeSteering() {
   return absl::OkStatus();
 }
 
-// Where no device decides it, the MAC address follows from the IP address.
 void DpdkDevice::ChooseMac() {
   rte_ether_addr mac{};
   MacAddress& ours = subnet_.address.mac;
@@ -175,8 +175,7 @@ void DpdkDevice::ChooseMac() {
     std::copy_n(mac.addr_bytes, ours.size(), ours.begin());
     return;
   }
-  ours = {0x02, 0x57};
-  std::copy_n(subnet_.address.ip.begin() + 12, 4, ours.begin() + 2);
+  ours = MadeUpMac(subnet_.address);
 }
 
 DpdkDevice::~DpdkDevice() {

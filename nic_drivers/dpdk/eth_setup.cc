@@ -213,8 +213,8 @@ absl::Status Start(const EthSetup& setup, const std::string& device) {
   return error == 0 ? absl::OkStatus() : Failed(setup, "starting it", error);
 }
 
-// Neighbour discovery arrives by multicast. A virtual function may be given the groups that it names
-// and no others, and not even those once it asked for all.
+// Neighbour discovery arrives by multicast. A virtual function may be given the groups that it
+// names and no others, and not even those once it asked for all.
 void HearNeighbours(uint16_t ethdev, const NetAddress& self) {
   rte_ether_addr group{};
   std::ranges::copy(SolicitedGroup(self.ip), group.addr_bytes);

@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "nic_drivers/address.h"
 #include "nic_drivers/address_text.h"
+#include "nic_drivers/socket_address.h"
 #include "nic_drivers/udp/driver.h"
 
 namespace weir {
@@ -19,12 +21,6 @@ constexpr uint32_t kMtuMin = 576;
 constexpr uint32_t kMtuMost = 9600;
 constexpr uint32_t kQueuesMost = 16;
 constexpr Rate kRateAssumed = Gbps(100);
-
-// In the frames' own Ethernet headers, which nobody else sees.
-void SetMac(NetAddress& address) {
-  address.mac = {0x02, 0x57};
-  std::copy_n(address.ip.begin() + 12, 4, address.mac.begin() + 2);
-}
 
 }  // namespace
 
@@ -103,16 +99,15 @@ absl::Status UdpDevice::ChooseAddress() {
     address_ = subnet->address;
     // All of 127.0.0.0/8 is the host's own.
     const bool loopback = name_.interface == "lo" && !address_.v6 && address_.ip[12] == 127;
-    const bool own = std::ranges::any_of(interface_.addresses, [this](const NetAddress& a) {
-      return a.v6 == address_.v6 && a.ip == address_.ip;
-    });
+    const bool own = std::ranges::any_of(
+        interface_.addresses, [this](const NetAddress& a) { return SameIp(a, address_); });
     if (!own && !loopback) {
       return absl::NotFoundError(absl::StrFormat(
           "%s has not the address %s; it has %s; ip addr add %s dev %s", name_.interface,
           IpText(address_), has, options_.address, name_.interface));
     }
   }
-  SetMac(address_);
+  address_.mac = MadeUpMac(address_);  // in frames as the core sees them, and nowhere else
   return absl::OkStatus();
 }
 
@@ -225,12 +220,12 @@ absl::Status UdpDevice::Resolve(NetAddress& remote) {
   absl::StatusOr<UdpSocket> trial = UdpSocket::Open(address_, 0);
   if (!trial.ok()) return trial.status();
   const SocketAddress to = ToSocketAddress(remote, kUdpPort);
-  if (connect(trial->fd(), reinterpret_cast<const sockaddr*>(&to.storage), to.size) != 0) {
+  if (connect(trial->fd(), to.get(), to.size) != 0) {
     return absl::NotFoundError(
         absl::StrFormat("there is no way from %s to %s: %s (ip route get %s)", IpText(address_),
                         IpText(remote), std::strerror(errno), IpText(remote)));
   }
-  SetMac(remote);
+  remote.mac = MadeUpMac(remote);
   return absl::OkStatus();
 }
 

@@ -5,13 +5,13 @@
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "nic_drivers/socket_address.h"
 
 namespace weir {
 namespace {
@@ -27,17 +27,9 @@ std::unique_ptr<ifaddrs, FreeAddresses> AllAddresses() {
 
 // False: none that Weir can use.
 bool Read(const sockaddr* from, NetAddress& out) {
-  if (from == nullptr) return false;
-  out = {};
-  if (from->sa_family == AF_INET) {
-    std::memcpy(out.ip.data() + 12, &reinterpret_cast<const sockaddr_in*>(from)->sin_addr, 4);
-    return true;
-  }
-  if (from->sa_family != AF_INET6) return false;
-  const in6_addr& ip = reinterpret_cast<const sockaddr_in6*>(from)->sin6_addr;
-  out.v6 = true;
-  std::memcpy(out.ip.data(), &ip, 16);
-  return !IN6_IS_ADDR_LINKLOCAL(&ip);
+  uint16_t port = 0;
+  if (from == nullptr || !FromSocketAddress(*from, out, port)) return false;
+  return !out.v6 || !IN6_IS_ADDR_LINKLOCAL(reinterpret_cast<const in6_addr*>(out.ip.data()));
 }
 
 int64_t NumberIn(const std::string& name, const char* file, int64_t otherwise) {

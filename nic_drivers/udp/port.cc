@@ -1,10 +1,13 @@
 #include "nic_drivers/udp/port.h"
 
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "datapath/wire_codec.h"
 #include "nic_drivers/counting.h"
+#include "nic_drivers/socket_address.h"
 
 namespace weir {
 
@@ -73,8 +76,8 @@ bool UdpPort::Take(Listener& listener, const msghdr& message, uint32_t size, Fra
   NetAddress from;
   uint16_t from_port = 0;
   const bool whole = (message.msg_flags & MSG_TRUNC) == 0;
-  if (!whole || !FromSocketAddress(*static_cast<const sockaddr_storage*>(message.msg_name), from,
-                                   from_port)) {
+  if (!whole ||
+      !FromSocketAddress(*static_cast<const sockaddr*>(message.msg_name), from, from_port)) {
     Add(counters_.rx_errors, 1);
     return false;
   }

@@ -1,9 +1,6 @@
 // One UDP socket, bound to an address and port of this host.
 #pragma once
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <cstdint>
 #include <utility>
 
@@ -11,15 +8,6 @@
 #include "datapath/wire.h"
 
 namespace weir {
-
-// An address and port as the kernel takes it; either family.
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-SocketAddress ToSocketAddress(const NetAddress& ip, uint16_t port);
-// False: neither IPv4 nor IPv6.
-bool FromSocketAddress(const sockaddr_storage& from, NetAddress& ip, uint16_t& port);
 
 class UdpSocket {
  public:

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/address.h"
 #include "nic_drivers/address_text.h"
 #include "nic_drivers/verbs/causes.h"
 #include "nic_drivers/verbs/device_facts.h"
@@ -42,8 +43,7 @@ absl::StatusOr<std::unique_ptr<NicDevice>> VerbsDevice::Open(const DeviceOptions
 absl::Status VerbsDevice::Set() {
   address_ = opened_.address;
   // In the frames' own Ethernet headers, which no switch sees.
-  address_.mac = {0x02, 0x57};
-  std::copy_n(address_.ip.begin() + 12, 4, address_.mac.begin() + 2);
+  address_.mac = MadeUpMac(address_);
   if (absl::Status status = ChooseMtu(); !status.ok()) return status;
   return MakePorts();
 }

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_format.h"
 #include "nic_drivers/address_text.h"
+#include "nic_drivers/socket_address.h"
 #include "nic_drivers/verbs/link_message.h"
 #include "nic_drivers/verbs/peer_message.h"
 
@@ -20,37 +21,6 @@ namespace weir {
 namespace {
 
 constexpr size_t kDatagramMax = std::max(kPeerMessageMax, kLinkMessageMax);
-
-socklen_t SocketAddress(const NetAddress& address, sockaddr_storage& out) {
-  out = {};
-  if (address.v6) {
-    sockaddr_in6 v6{};
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(kPeerPort);
-    std::memcpy(&v6.sin6_addr, address.ip.data(), sizeof v6.sin6_addr);
-    std::memcpy(&out, &v6, sizeof v6);
-    return sizeof v6;
-  }
-  sockaddr_in v4{};
-  v4.sin_family = AF_INET;
-  v4.sin_port = htons(kPeerPort);
-  std::memcpy(&v4.sin_addr, address.ip.data() + 12, sizeof v4.sin_addr);
-  std::memcpy(&out, &v4, sizeof v4);
-  return sizeof v4;
-}
-
-NetAddress IpOf(const sockaddr_storage& from) {
-  NetAddress address;
-  if (from.ss_family == AF_INET6) {
-    address.v6 = true;
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&from);
-    std::memcpy(address.ip.data(), &v6->sin6_addr, 16);
-  } else {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&from);
-    std::memcpy(address.ip.data() + 12, &v4->sin_addr, 4);
-  }
-  return address;
-}
 
 }  // namespace
 
@@ -63,12 +33,10 @@ absl::StatusOr<std::unique_ptr<ExchangeSocket>> ExchangeSocket::Start(Config con
 
 absl::Status ExchangeSocket::Open() {
   const NetAddress& own = config_.own;
-  sockaddr_storage address;
-  const socklen_t size = SocketAddress(own, address);
+  const SocketAddress address = ToSocketAddress(own, kPeerPort);
   socket_ = socket(own.v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   stop_ = eventfd(0, EFD_CLOEXEC);
-  if (socket_ < 0 || stop_ < 0 ||
-      bind(socket_, reinterpret_cast<const sockaddr*>(&address), size) != 0) {
+  if (socket_ < 0 || stop_ < 0 || bind(socket_, address.get(), address.size) != 0) {
     return absl::UnavailableError(absl::StrFormat(
         "UDP port %d of %s, where peers ask for queue pairs, cannot be had: %s; is another process "
         "using this device?",
@@ -122,14 +90,15 @@ void ExchangeSocket::HandleDatagram() {
   socklen_t size = sizeof from;
   const ssize_t got =
       recvfrom(socket_, bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&from), &size);
-  if (got > 0) config_.on_datagram(IpOf(from), std::span(bytes).first(static_cast<size_t>(got)));
+  NetAddress peer;
+  uint16_t port = 0;
+  if (got <= 0 || !FromSocketAddress(reinterpret_cast<const sockaddr&>(from), peer, port)) return;
+  config_.on_datagram(peer, std::span(bytes).first(static_cast<size_t>(got)));
 }
 
 void ExchangeSocket::Send(const NetAddress& to, std::span<const std::byte> bytes) {
-  sockaddr_storage address;
-  const socklen_t size = SocketAddress(to, address);
-  (void)sendto(socket_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&address),
-               size);
+  const SocketAddress address = ToSocketAddress(to, kPeerPort);
+  (void)sendto(socket_, bytes.data(), bytes.size(), 0, address.get(), address.size);
 }
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/address.h"
 #include "nic_drivers/address_text.h"
 
 namespace weir {
@@ -32,8 +33,6 @@ std::string List(std::span<const GidEntry> gids) {
 }
 
 bool LinkLocal(const NetAddress& a) { return a.v6 && a.ip[0] == 0xFE && (a.ip[1] & 0xC0) == 0x80; }
-
-bool SameIp(const NetAddress& a, const NetAddress& b) { return a.v6 == b.v6 && a.ip == b.ip; }
 
 }  // namespace
 

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "datapath/nic_port.h"
-#include "nic_drivers/sorter.h"
+#include "nic_drivers/buffer_pool.h"
 #include "nic_drivers/monotonic_clock.h"
+#include "nic_drivers/sorter.h"
 #include "nic_drivers/verbs/exchange.h"
 #include "nic_drivers/verbs/memory.h"
 #include "nic_drivers/verbs/peers.h"
-#include "nic_drivers/buffer_pool.h"
 #include "nic_drivers/verbs/queue_pairs.h"
 
 namespace weir {

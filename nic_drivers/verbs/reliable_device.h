@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "nic_drivers/buffer_pool.h"
 #include "nic_drivers/chunk_device.h"
 #include "nic_drivers/verbs/memory.h"
 #include "nic_drivers/verbs/opened.h"
-#include "nic_drivers/buffer_pool.h"
 #include "nic_drivers/verbs/reliable_links.h"
 #include "nic_drivers/verbs/reliable_port.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "nic_drivers/address.h"
 #include "nic_drivers/address_text.h"
 #include "nic_drivers/verbs/flow_label.h"
 
@@ -20,8 +21,6 @@ uint64_t Random() {
   std::random_device device;
   return uint64_t{device()} << 32 | device();
 }
-
-bool SameIp(const NetAddress& a, const NetAddress& b) { return a.ip == b.ip && a.v6 == b.v6; }
 
 }  // namespace
 
