@@ -124,7 +124,8 @@ absl::StatusOr<Connection*> Endpoint::Live(WireId id) {
 
 absl::StatusOr<WireId> Endpoint::Connect(Time now, const NetAddress& remote,
                                          const Binding& binding) {
-  if (absl::Status status = CheckBinding("connect", binding, config_.signals); !status.ok()) return status;
+  if (absl::Status status = CheckBinding("connect", binding, config_.signals); !status.ok())
+    return status;
   Connection* c = Allocate(remote, binding);
   if (c == nullptr) {
     return absl::ResourceExhaustedError(absl::StrFormat(
@@ -166,7 +167,8 @@ absl::Status Endpoint::Rebind(Time now, WireId id, const Binding& binding) {
     return absl::FailedPreconditionError(
         "rebind: the connection is not open yet; wait for kOpened");
   }
-  if (absl::Status status = CheckBinding("rebind", binding, config_.signals); !status.ok()) return status;
+  if (absl::Status status = CheckBinding("rebind", binding, config_.signals); !status.ok())
+    return status;
   const ReceiverDuty duty = binding.cc->duty(FlowOf(**c), binding.cc_config);
   if (duty.scheduler != (*c)->duty_asked.scheduler ||
       (duty.cnp_interval > Duration(0)) != ((*c)->duty_asked.cnp_interval > Duration(0))) {
