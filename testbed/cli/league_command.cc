@@ -36,7 +36,7 @@ void EnrolAlgorithms(Experiment& experiment, bool all_policies) {
       arm.binding.cc = &cc;
       arm.binding.cc_config = cc.defaults();
       experiment.arms.push_back(arm);
-      if (!all_policies && WhyUnfit(arm.binding, experiment.fabric).empty()) break;
+      if (!all_policies && WhyUnfit(arm.binding, experiment).empty()) break;
     }
   }
 }
@@ -44,7 +44,7 @@ void EnrolAlgorithms(Experiment& experiment, bool all_policies) {
 // Takes out what cannot play on this fabric, and says so.
 void LeaveOutUnfit(Experiment& experiment) {
   std::erase_if(experiment.arms, [&](const Arm& arm) {
-    const std::string why = WhyUnfit(arm.binding, experiment.fabric);
+    const std::string why = WhyUnfit(arm.binding, experiment);
     if (!why.empty()) std::fprintf(stderr, "left out: %s\n", why.c_str());
     return !why.empty();
   });

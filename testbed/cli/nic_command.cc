@@ -12,9 +12,6 @@
 #include "testbed/nic/check.h"
 #include "testbed/nic/matrix.h"
 #include "testbed/nic/probe.h"
-#ifdef WEIR_HAS_DPDK
-#include "nic_drivers/dpdk/ring_pair.h"
-#endif
 
 namespace weir {
 namespace {
@@ -86,17 +83,6 @@ struct CheckArguments {
   std::vector<std::string> arguments, only;
 };
 
-absl::StatusOr<DevicePair> OpenRings(const DeviceOptions& a, const DeviceOptions& b) {
-#ifdef WEIR_HAS_DPDK
-  auto pair = OpenRingPair(a, b);
-  if (!pair.ok()) return pair.status();
-  return DevicePair{std::move(pair->first), std::move(pair->second)};
-#else
-  (void)b;
-  return OpenDevice(a).status();
-#endif
-}
-
 absl::Status RunCommand(const char* option, const std::string& command) {
   if (command.empty() || std::system(command.c_str()) == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
@@ -121,16 +107,13 @@ CheckOptions OptionsOf(const CheckArguments& a) {
       return RunCommand("--link-with", with + (up ? " up" : " down"));
     };
   }
-  if (a.a == "ring") {
-    options.open = OpenRings;
-    return options;
-  }
   options.open = [after = a.after_open](const DeviceOptions& first, const DeviceOptions& second) {
     absl::StatusOr<DevicePair> pair = OpenPair(first, second);
     if (!pair.ok()) return pair;
     if (absl::Status status = RunCommand("--after-open", after); !status.ok()) pair = status;
     return pair;
   };
+  if (a.a == "ring") return options;  // it can only be opened with the other
   options.open_a = [after = a.after_open](const DeviceOptions& first) {
     absl::StatusOr<std::unique_ptr<NicDevice>> device = OpenDevice(first);
     if (!device.ok()) return device;

@@ -85,8 +85,8 @@ std::string RuleText(const ArmRule& rule) {
   return out;
 }
 
-std::string WhyUnfit(const ArmRule& rule, const Arm& arm, const FabricSpec& fabric) {
-  if (std::string why = WhyUnfit(rule.binding, fabric); !why.empty()) return why;
+std::string WhyUnfit(const ArmRule& rule, const Arm& arm, const Experiment& e) {
+  if (std::string why = WhyUnfit(rule.binding, e); !why.empty()) return why;
   if (rule.binding.cc->receiver_half != arm.binding.cc->receiver_half) {
     return absl::StrFormat(
         "%s has another receiver than %s, and a host has one; choose an algorithm with the same "

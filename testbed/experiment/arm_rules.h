@@ -15,7 +15,7 @@ std::vector<uint32_t> MatchRules(const Arm& arm, const Traffic& traffic, const R
 
 // "distance leaf, size up to 64KiB".
 std::string RuleText(const ArmRule& rule);
-// Why a rule can't be one of that arm on that fabric; empty: it can.
-std::string WhyUnfit(const ArmRule& rule, const Arm& arm, const FabricSpec& fabric);
+// Why a rule can't be one of that arm there; empty: it can.
+std::string WhyUnfit(const ArmRule& rule, const Arm& arm, const Experiment& experiment);
 
 }  // namespace weir

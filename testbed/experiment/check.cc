@@ -1,5 +1,4 @@
 // What an experiment means, beyond what its file says.
-#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_format.h"
@@ -11,7 +10,10 @@
 
 namespace weir {
 
-Signals SignalsOf(const FabricSpec& fabric) {
+Signals SignalsOf(const Experiment& e) {
+  // Packets are the devices' own in RDMA mode.
+  if (e.home == HomeKind::kRdma) return Signal::kRtt;
+  const FabricSpec& fabric = e.fabric;
   Signals signals = Signal::kRtt | Signal::kCredit | Signal::kNicTimestamps;
   if (fabric.marking) signals = signals | Signal::kMarkEcho | Signal::kCnp;
   if (fabric.switches.telemetry) signals = signals | Signal::kTelemetry;
@@ -20,35 +22,26 @@ Signals SignalsOf(const FabricSpec& fabric) {
   return signals;
 }
 
-std::string WhyUnfit(const Binding& binding, const FabricSpec& fabric) {
+std::string WhyUnfit(const Binding& binding, const Experiment& e) {
   if (const char* why = binding.mismatch(); why != nullptr) {
     return absl::StrFormat(
         "%s does not go with %s, because %s; choose a policy that keeps to a path, or a larger "
-        "unit "
-        "of spreading",
+        "unit of spreading",
         binding.cc->name, binding.lb->name, why);
   }
-  const Signals missing = (binding.cc->needs | binding.lb->needs).Without(SignalsOf(fabric));
+  const Signals missing = (binding.cc->needs | binding.lb->needs).Without(SignalsOf(e));
   if (missing.empty()) return "";
-  return absl::StrFormat(
-      "%s with %s needs %s, which this fabric does not give; set marking, telemetry, path_load or "
-      "trimming "
-      "in [fabric], or choose another algorithm",
-      binding.cc->name, binding.lb->name, SignalNames(missing));
+  const char* remedy =
+      e.home == HomeKind::kRdma
+          ? "home = \"rdma\" does not give: RDMA devices show the times of completions alone; "
+            "choose an algorithm and a policy that need no more, such as swift over power_of_two"
+          : "this fabric does not give; set marking, telemetry, path_load or trimming in [fabric], "
+            "or choose another algorithm";
+  return absl::StrFormat("%s with %s needs %s, which %s", binding.cc->name, binding.lb->name,
+                         SignalNames(missing), remedy);
 }
 
 namespace {
-
-// Packets are the devices' own in RDMA mode: RTTs are all that it has.
-std::string WhyNotRdma(const Binding& binding) {
-  const Signals missing = (binding.cc->needs | binding.lb->needs).Without(Signal::kRtt);
-  if (missing.empty()) return "";
-  return absl::StrFormat(
-      "%s with %s needs %s, which home = \"rdma\" does not give: RDMA devices show the times of "
-      "completions alone; choose an algorithm and a policy that need no more, such as swift over "
-      "power_of_two",
-      binding.cc->name, binding.lb->name, SignalNames(missing));
-}
 
 size_t HostsThatTalk(const Traffic& traffic) {
   std::set<uint32_t> hosts;
@@ -57,22 +50,16 @@ size_t HostsThatTalk(const Traffic& traffic) {
 }
 
 // Host i is the i-th of [[ports]].
-std::string WhyNotOnPorts(const Experiment& e, const Traffic& traffic) {
-  uint32_t last = 0;
-  for (const TrafficConnection& c : traffic.connections) last = std::max({last, c.from, c.to});
-  if (e.ports.size() <= last) {
+std::string WhyNotOnPorts(const Experiment& e) {
+  if (e.ports.size() != e.fabric.topology.hosts) {
     return absl::StrFormat(
-        "host %d talks, and [[ports]] names %d devices; add one for each host, or use home = "
-        "\"virtual\"",
-        last, e.ports.size());
+        "the fabric has %d hosts, and [[ports]] names %d devices; name one for each host, or use "
+        "home = \"virtual\"",
+        e.fabric.topology.hosts, e.ports.size());
   }
-  if (!e.faults.empty()) {
-    return "[[faults]] are of a modelled fabric, and devices have a real one between them; drop "
-           "them, "
-           "or "
-           "use home = \"loopback\"";
-  }
-  return "";
+  if (e.faults.empty()) return "";
+  return "[[faults]] are of a modelled fabric, and devices have a real one between them; drop "
+         "them, or use home = \"loopback\"";
 }
 
 }  // namespace
@@ -121,15 +108,13 @@ absl::Status CheckExperiment(Experiment& e) {
                         talkers, kLoopbackHostsMax));
   }
   if (e.OverPorts()) {
-    if (const std::string why = WhyNotOnPorts(e, *traffic); !why.empty()) return fail(why);
+    if (const std::string why = WhyNotOnPorts(e); !why.empty()) return fail(why);
   }
   for (const Arm& arm : e.arms) {
-    std::string why = WhyUnfit(arm.binding, e.fabric);
-    if (why.empty() && e.home == HomeKind::kRdma) why = WhyNotRdma(arm.binding);
+    const std::string why = WhyUnfit(arm.binding, e);
     if (!why.empty()) return fail(absl::StrFormat("arm \"%s\": %s", arm.name, why));
     for (const ArmRule& rule : arm.rules) {
-      std::string unfit = WhyUnfit(rule, arm, e.fabric);
-      if (unfit.empty() && e.home == HomeKind::kRdma) unfit = WhyNotRdma(rule.binding);
+      const std::string unfit = WhyUnfit(rule, arm, e);
       if (!unfit.empty()) {
         return fail(absl::StrFormat("arm \"%s\", %s: %s", arm.name, rule.name, unfit));
       }

@@ -146,8 +146,8 @@ absl::StatusOr<Experiment> LoadExperiment(const std::string& path,
 absl::Status CheckExperiment(Experiment& experiment);
 
 // The signals that the fabric of an experiment supplies.
-Signals SignalsOf(const FabricSpec& fabric);
+Signals SignalsOf(const Experiment& experiment);
 // Why an arm cannot run there; empty: it can.
-std::string WhyUnfit(const Binding& binding, const FabricSpec& fabric);
+std::string WhyUnfit(const Binding& binding, const Experiment& experiment);
 
 }  // namespace weir

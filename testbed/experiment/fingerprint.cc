@@ -62,8 +62,7 @@ nlohmann::json ToJson(const Fingerprint& f) {
 
 std::string DriverText(const Experiment& e) {
   if (e.home == HomeKind::kVirtual) return "virtual time";
-  const std::string library = "DPDK " WEIR_DPDK_VERSION;
-  return e.home == HomeKind::kLoopback ? library + ", net_ring" : library + ", " + PortsText(e);
+  return e.home == HomeKind::kLoopback ? "DPDK " WEIR_DPDK_VERSION ", net_ring" : PortsText(e);
 }
 
 }  // namespace weir

@@ -25,7 +25,7 @@ struct Fingerprint {
 Fingerprint MakeFingerprint();
 nlohmann::json ToJson(const Fingerprint& fingerprint);
 
-// What carries the packets of an experiment: "virtual time", or the DPDK version.
+// What carries the packets of an experiment: "virtual time", the DPDK version, or the devices.
 std::string DriverText(const Experiment& experiment);
 
 }  // namespace weir

@@ -34,11 +34,13 @@ absl::StatusOr<std::unique_ptr<Home>> MakePorts(const RunPlan& plan) {
                      .host_threads = HostThreads(plan.hosts(), UsableCores()),
                      .rates = plan.host_rates()};
   config.idle_sleep = UsableCores() <= config.host_threads;
-  config.rates.resize(std::max(config.rates.size(), e.ports.size()), plan.host_rate());
   const auto mtu = static_cast<uint32_t>(plan.packet_wire().count()) - kEthernetBytes - kFcsBytes;
   std::vector<PortDemand> demands;
   for (size_t i = 0; i < e.ports.size(); ++i) {
-    demands.push_back({.mtu = mtu, .rate = config.rates[i], .time_scale = config.time_scale});
+    demands.push_back({.mtu = mtu,
+                       .v6 = e.transport.v6,
+                       .rate = config.rates[i],
+                       .time_scale = config.time_scale});
   }
   auto devices = OpenPorts(e.ports, demands);
   if (!devices.ok()) return devices.status();
@@ -51,7 +53,6 @@ absl::StatusOr<std::unique_ptr<Home>> MakeRdma(const RunPlan& plan) {
                     .time_scale = e.time_scale == 0 ? 1 : e.time_scale,
                     .chunk_bytes = e.transport.chunk,
                     .rates = plan.host_rates()};
-  config.rates.resize(std::max(config.rates.size(), e.ports.size()), plan.host_rate());
   for (const Transfer& t : plan.traffic().transfers) {
     config.region = std::max(config.region, static_cast<uint64_t>(t.size.count()));
   }

@@ -161,6 +161,13 @@ void ReadJobTable(TableReader& r, const std::vector<std::string>& classes, Traff
 }
 
 void ReadTransport(TableReader& r, HomeKind home, TransportSpec& out) {
+  for (const char* key : {"payload", "reorder_window", "rto_min", "ack_delay", "retries"}) {
+    if (r.Has(key) && home == HomeKind::kRdma) {
+      r.FailKey(key,
+                "is of packets, which RDMA devices keep to themselves; drop it, or set home = "
+                "\"ports\"");
+    }
+  }
   Bytes payload(out.payload);
   r.Size("payload", payload);
   if (payload < Bytes(64) || payload > Bytes(8900)) {

@@ -24,6 +24,7 @@ struct RealTimeStats {
   std::optional<FabricThread> fabric{};
   Duration host_gap_max{};  // between two polls of a thread of hosts
   double host_busy = 0;     // share of polls of the busiest that moved something, by time
+  uint64_t missed = 0;      // packets that hosts' ports had no room for
   double seconds = 0;       // of the machine's clock
   std::string too_busy{};   // why the figures mean nothing, and the remedy; empty: they do
 };

@@ -75,6 +75,7 @@ const Figure kRealTime[] = {
     {"host threads", [](const RunResult& r) { return Count(r.real_time->host_threads); }},
     {"longest gap hosts", [](const RunResult& r) { return Pretty(r.real_time->host_gap_max); }},
     {"busy hosts", [](const RunResult& r) { return Ratio2(r.real_time->host_busy); }},
+    {"missed by ports", [](const RunResult& r) { return Count(r.real_time->missed); }},
     {"host stalls", [](const RunResult& r) { return Count(r.counters.host_stalls); }},
     {"machine",
      [](const RunResult& r) {
@@ -225,8 +226,12 @@ std::string EffectiveConfig(const Experiment& e) {
   out += absl::StrFormat("home        %s\n", HomeText(e));
   out += absl::StrFormat("traffic     %s\n", e.traffic.name);
   for (const JobSpec& job : e.traffic.jobs) out += UnusedText(job);
-  out += absl::StrFormat("transport   payload %d B, IP%s, %d faults scheduled\n",
-                         e.transport.payload, e.transport.v6 ? "v6" : "v4", e.faults.size());
+  if (e.home == HomeKind::kRdma) {
+    out += absl::StrFormat("transport   chunks of %d B\n", e.transport.chunk);
+  } else {
+    out += absl::StrFormat("transport   payload %d B, IP%s, %d faults scheduled\n",
+                           e.transport.payload, e.transport.v6 ? "v6" : "v4", e.faults.size());
+  }
   for (const Arm& arm : e.arms) {
     const Binding& b = arm.binding;
     out += absl::StrFormat("arm         %s: %s over %s, %d paths\n", arm.name, b.cc->name,

@@ -45,11 +45,14 @@ nlohmann::json SamplesJson(const Samples& s) {
           {"in_flight_bytes", CountsOf(s.in_flight)}};
 }
 nlohmann::json RealTimeJson(const RealTimeStats& s) {
-  nlohmann::json out = {
-      {"time_scale", s.time_scale},     {"time_scale_chosen", s.chosen_here},
-      {"host_threads", s.host_threads}, {"host_gap_max_ns", s.host_gap_max.count()},
-      {"host_busy", s.host_busy},       {"seconds", s.seconds},
-      {"too_busy", s.too_busy}};
+  nlohmann::json out = {{"time_scale", s.time_scale},
+                        {"time_scale_chosen", s.chosen_here},
+                        {"host_threads", s.host_threads},
+                        {"host_gap_max_ns", s.host_gap_max.count()},
+                        {"host_busy", s.host_busy},
+                        {"seconds", s.seconds},
+                        {"missed", s.missed},
+                        {"too_busy", s.too_busy}};
   if (s.fabric.has_value()) {
     out["fabric_late_max_ns"] = s.fabric->late_max.count();
     out["fabric_late_p99_ns"] = s.fabric->late_p99.count();

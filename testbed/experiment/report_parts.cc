@@ -47,8 +47,8 @@ std::string HomeText(const Experiment& e) {
                            e.time_scale == 0 ? 1 : e.time_scale);
   }
   if (e.home == HomeKind::kRdma) {
-    return absl::StrFormat("RDMA mode over %s, chunks of %d bytes, in real time; time scale %g",
-                           PortsText(e), e.transport.chunk, e.time_scale == 0 ? 1 : e.time_scale);
+    return absl::StrFormat("RDMA mode over %s, in real time; time scale %g", PortsText(e),
+                           e.time_scale == 0 ? 1 : e.time_scale);
   }
   if (e.time_scale == 0) return "loopback, in real time; time scale chosen for the machine";
   return absl::StrFormat("loopback, in real time; time scale %g", e.time_scale);

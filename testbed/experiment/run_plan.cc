@@ -135,7 +135,7 @@ EndpointConfig RunPlan::EndpointFor(uint32_t host) const {
   const Bytes depth = switches_.queue_limit > Bytes(0) ? switches_.queue_limit : switches_.buffer;
   c.max_queue = depth > Bytes(0) ? kQueuesOnPath * (depth / host_rate_) : Duration(0);
   c.trimming = switches_.trimming;
-  c.signals = SignalsOf(experiment_.fabric);
+  c.signals = SignalsOf(experiment_);
   c.payload_max = t.payload;
   c.reorder_window = t.reorder_window;
   c.rto_min = t.rto_min;

@@ -290,6 +290,7 @@ class Run {
     result_.real_time = home_->real_time();
     result_.samples = home_->samples();
     if (result_.real_time.has_value()) {
+      result_.real_time->missed = home_->missed();
       result_.real_time->too_busy = JudgeRealTime(*result_.real_time, result_.base_rtt);
     }
     result_.counters = home_->TotalCounters();

@@ -18,7 +18,6 @@ namespace {
 using Devices = std::vector<std::unique_ptr<NicDevice>>;
 
 constexpr const char* kRing = "ring";
-constexpr uint32_t kMtuUsual = 1500;
 constexpr auto kLinkMax = std::chrono::seconds(10);
 constexpr auto kLinkPause = std::chrono::milliseconds(10);
 
@@ -65,13 +64,19 @@ absl::StatusOr<Devices> OpenDevices(std::span<const DeviceOptions> options) {
   return devices;
 }
 
+absl::Status CheckRate(const std::string& device, Rate rate, Rate asked, double time_scale) {
+  const Rate most(static_cast<int64_t>(static_cast<double>(rate.count()) / time_scale));
+  if (most >= asked) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s carries %s of the %s that this run's clock asks for; set a lower fabric.rate, or "
+      "run.time_scale=%.2g",
+      device, Format(most), Format(asked), time_scale * Ratio(most, asked)));
+}
+
 absl::StatusOr<Devices> OpenPorts(std::span<const DeviceOptions> options,
                                   std::span<const PortDemand> demands) {
   std::vector<DeviceOptions> asked(options.begin(), options.end());
-  for (size_t i = 0; i < asked.size(); ++i) {
-    if (asked[i].mtu == 0) asked[i].mtu = std::max(demands[i].mtu, kMtuUsual);
-    asked[i].time_scale = demands[i].time_scale;
-  }
+  for (size_t i = 0; i < asked.size(); ++i) asked[i].time_scale = demands[i].time_scale;
   absl::StatusOr<Devices> devices = OpenDevices(asked);
   if (!devices.ok()) return devices;
   for (size_t i = 0; i < asked.size(); ++i) {
@@ -84,15 +89,14 @@ absl::StatusOr<Devices> OpenPorts(std::span<const DeviceOptions> options,
                           "transport.payload, or a larger mtu in [[ports]]",
                           name, device.caps().mtu, demand.mtu));
     }
-    const Rate most(static_cast<int64_t>(static_cast<double>(device.caps().line_rate.count()) /
-                                         demand.time_scale));
-    if (most < demand.rate) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "%s carries %s of the %s that this run's clock asks for; set a lower fabric.rate, or "
-          "run.time_scale=%.2g",
-          name, Format(most), Format(demand.rate), demand.time_scale * Ratio(most, demand.rate)));
+    if (device.address().v6 != demand.v6) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("%s has an address of IPv%d; set transport.ip=v%d, or give it another",
+                          name, device.address().v6 ? 6 : 4, device.address().v6 ? 6 : 4));
     }
-    if (absl::Status up = WaitForLink(device, name); !up.ok()) return up;
+    absl::Status status = CheckRate(name, device.caps().line_rate, demand.rate, demand.time_scale);
+    if (status.ok()) status = WaitForLink(device, name);
+    if (!status.ok()) return status;
   }
   return devices;
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "datapath/api/rng.h"
+#include "nic_drivers/address.h"
 #include "nic_drivers/resolve.h"
 
 namespace weir {
@@ -57,7 +58,7 @@ absl::StatusOr<WireId> PortsHome::Connect(uint32_t from, uint32_t to, const Bind
 
 uint32_t PortsHome::HostOf(const NetAddress& address) const {
   const auto found =
-      std::ranges::find_if(hosts_, [&](uint32_t host) { return AddressOf(host).ip == address.ip; });
+      std::ranges::find_if(hosts_, [&](uint32_t host) { return SameIp(AddressOf(host), address); });
   return found == hosts_.end() ? 0 : *found;
 }
 

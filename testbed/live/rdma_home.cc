@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "datapath/api/rng.h"
-#include "datapath/text/quantity_text.h"
+#include "testbed/live/open_ports.h"
 
 namespace weir {
 namespace {
@@ -22,15 +22,9 @@ absl::StatusOr<std::vector<std::unique_ptr<ChunkDevice>>> OpenRdmaPorts(
     asked.time_scale = config.time_scale;
     absl::StatusOr<std::unique_ptr<ChunkDevice>> device = OpenChunkDevice(asked);
     if (!device.ok()) return device.status();
-    const auto real = static_cast<double>((*device)->port().caps().line_rate.count());
-    const Rate most(static_cast<int64_t>(real / config.time_scale));
-    if (most < config.rates[i]) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "%s carries %s of the %s that this run's clock asks for; set a lower fabric.rate, or "
-          "run.time_scale=%.2g",
-          asked.device, Format(most), Format(config.rates[i]),
-          config.time_scale * Ratio(most, config.rates[i])));
-    }
+    const absl::Status fast = CheckRate(asked.device, (*device)->port().caps().line_rate,
+                                        config.rates[i], config.time_scale);
+    if (!fast.ok()) return fast;
     devices[i] = *std::move(device);
   }
   return devices;

@@ -3,11 +3,13 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 #include "absl/strings/str_format.h"
 #include "nic_drivers/address_text.h"
 #include "nic_drivers/registry.h"
+#include "testbed/live/open_ports.h"
 #include "testbed/nic/checks.h"
 
 namespace weir {
@@ -75,12 +77,9 @@ CheckOutcome Skipped(const std::string& text) {
 }
 
 absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions& b) {
-  DevicePair pair;
-  absl::StatusOr<std::unique_ptr<NicDevice>> second = OpenDevice(b);
-  if (!second.ok()) return second.status();
-  absl::StatusOr<std::unique_ptr<NicDevice>> first = OpenDevice(a);
-  if (!first.ok()) return first.status();
-  return DevicePair{*std::move(first), *std::move(second)};
+  auto devices = OpenDevices(std::array{a, b});
+  if (!devices.ok()) return devices.status();
+  return DevicePair{std::move((*devices)[0]), std::move((*devices)[1])};
 }
 
 // --- CheckedPair ---

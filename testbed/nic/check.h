@@ -33,7 +33,7 @@ struct CheckOptions {
   std::function<absl::Status(bool up)> set_link{};
 };
 
-// B first, since some devices are clients of others.
+// By OpenDevices: "ring", twice, is two devices that rings join.
 absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions& b);
 
 // Their names, in order.

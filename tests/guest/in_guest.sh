@@ -12,14 +12,11 @@ report() { # suite, status
 
 # Which algorithm is the better one is not asked: the arms must finish, and what they say of
 # themselves must hold.
-experiment() { # device, address, device, address, more for weir ab
+experiment() { # file, more for weir ab
   mkdir -p "$WEIR_GUEST_OUT/experiments"
-  timeout 200 "$weir" ab "$here/../../testbed/experiments/port_pair.toml" --quiet \
-    --set "ports.0.name=$1" --set "ports.0.address='$2'" \
-    --set "ports.1.name=$3" --set "ports.1.address='$4'" \
-    --set run.seeds=3 --set run.time_scale=0.00003 \
-    --set traffic.iterations=2 --set traffic.size=256KiB \
-    --json "$WEIR_GUEST_OUT/experiments/$suite.json" "${@:5}" >"$log" 2>&1
+  timeout 200 "$weir" ab "$here/../../testbed/experiments/$1" --quiet --set run.seeds=3 \
+    --set run.time_scale=0.00003 --set traffic.iterations=2 --set traffic.size=256KiB \
+    --json "$WEIR_GUEST_OUT/experiments/$suite.json" "${@:2}" >"$log" 2>&1
   report "$suite" $?
 }
 
@@ -37,24 +34,22 @@ for suite in "$@"; do
     report soft_roce $?
     continue
   fi
-  # Soft-RoCE shows no marks, so that a delay takes their place; its MTU is at most 4096 bytes.
+  # Soft-RoCE shows no marks, so that a delay takes their place.
   if [ "$suite" = soft_roce_ab ]; then
-    experiment verbs:rxe0 "" verbs:rxe1 "" --set arms.0.cc=timely --set "arms.0.name=timely, one path" \
-      --set arms.2.cc=swift --set arms.2.lb=oblivious --set "arms.2.name=swift, sprayed" \
-      --set transport.payload=1024B
+    experiment port_pair.toml \
+      --set ports.0.name=verbs:rxe0 --set "ports.0.address=''" \
+      --set ports.1.name=verbs:rxe1 --set "ports.1.address=''" \
+      --set arms.0.cc=timely --set "arms.0.name=timely, one path" \
+      --set arms.2.cc=swift --set arms.2.lb=oblivious --set "arms.2.name=swift, sprayed"
     continue
   fi
-  # In RDMA mode there are times of completions alone.
   if [ "$suite" = soft_roce_rdma_ab ]; then
-    experiment verbs:rxe0 "" verbs:rxe1 "" --set run.home=rdma --set transport.chunk=8KiB \
-      --set arms.0.cc=timely --set "arms.0.name=timely, one queue pair" \
-      --set arms.1.cc=swift --set "arms.1.name=swift, sprayed" \
-      --set arms.2.cc=bbr --set arms.2.lb=power_of_two --set "arms.2.name=bbr, the faster of two"
+    experiment rdma_pair.toml
     continue
   fi
   a=NIC$number b=NIC$((number + 1))
   if [ "$suite" = e1000e_ab ]; then
-    experiment "${!a}" 10.94.0.1/24 "${!b}" 10.94.0.2/24 --set transport.payload=1400B
+    experiment port_pair.toml --set "ports.0.name=${!a}" --set "ports.1.name=${!b}"
     number=$((number + 2))
     continue
   fi

@@ -1,6 +1,6 @@
 # The guest's suites by name, read by the scripts beside this one. Each runs over NICs of its own:
 # suite, then the two models that are wired to each other. Those in _ab compare algorithms over the
-# pair (testbed/experiments/port_pair.toml), the others check it (weir nic check).
+# pair (testbed/experiments/port_pair.toml, rdma_pair.toml), the others check it (weir nic check).
 pairs=(
   "e1000e e1000e,e1000e"
   "e1000 e1000,e1000"

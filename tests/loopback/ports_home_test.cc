@@ -29,9 +29,11 @@ rate = "100Gbps"
 [[ports]]
 name = "ring"
 address = "10.94.0.1/24"
+mtu = 4400
 [[ports]]
 name = "ring"
 address = "10.94.0.2/24"
+mtu = 4400
 [traffic]
 type = "permutation"
 size = "200kB"
@@ -95,6 +97,13 @@ TEST(PortsHomeTest, AnMtuThatIsTooSmallIsNamedWithARemedy) {
   EXPECT_FALSE(r.finished);
   ASSERT_EQ(r.warnings.size(), 1u);
   EXPECT_THAT(r.warnings[0], HasSubstr("transport.payload"));
+}
+
+TEST(PortsHomeTest, AnAddressOfTheOtherIpVersionIsNamedWithARemedy) {
+  const RunResult r = RunIt(With("nscc", "reps"), {"transport.ip=v6"});
+  EXPECT_FALSE(r.finished);
+  ASSERT_EQ(r.warnings.size(), 1u);
+  EXPECT_THAT(r.warnings[0], HasSubstr("set transport.ip=v4"));
 }
 
 TEST(PortsHomeTest, ARingWithOneEndIsRefused) {

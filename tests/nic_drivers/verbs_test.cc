@@ -7,6 +7,7 @@
 #include "cc_algos/registry.h"
 #include "datapath/api/rng.h"
 #include "nic_drivers/address_text.h"
+#include "nic_drivers/buffer_pool.h"
 #include "nic_drivers/registry.h"
 #include "nic_drivers/verbs/causes.h"
 #include "nic_drivers/verbs/driver.h"
@@ -14,7 +15,6 @@
 #include "nic_drivers/verbs/link_message.h"
 #include "nic_drivers/verbs/name.h"
 #include "nic_drivers/verbs/peer_message.h"
-#include "nic_drivers/buffer_pool.h"
 #include "testbed/nic/probe.h"
 
 namespace weir {

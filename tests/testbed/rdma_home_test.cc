@@ -160,6 +160,9 @@ TEST(RdmaHomeTest, WhatNeedsMoreThanCompletionsIsRefusedByName) {
   EXPECT_THAT(error({"arms.0.cc=rccc"}), HasSubstr("receiver credit"));
   EXPECT_THAT(error({"arms.0.lb=reps"}), HasSubstr("home = \"rdma\" does not give"));
   EXPECT_EQ(error({"transport.chunk=8KiB"}), "");
+  for (const char* packets : {"payload=1408B", "retries=3", "rto_min=1ms"}) {
+    EXPECT_THAT(error({std::string("transport.") + packets}), HasSubstr("is of packets"));
+  }
   EXPECT_THAT(error({"transport.chunk=1B"}), HasSubstr("must be 1KiB to 4MiB"));
   EXPECT_THAT(error({"transport.chunk=8KiB", "run.home=ports"}), HasSubstr("is of the RDMA mode"));
 }
