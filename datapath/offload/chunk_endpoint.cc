@@ -194,10 +194,7 @@ absl::Status ChunkEndpoint::Rebind(Time now, WireId id, const Binding& binding) 
 // --- Life ---
 
 FlowInfo ChunkEndpoint::FlowOf(const Conn& c) const {
-  const ChunkCaps& caps = port_.caps();
-  const int64_t packets =
-      (int64_t{config_.chunk_bytes} + caps.packet_payload - 1) / caps.packet_payload;
-  const Bytes chunk(int64_t{config_.chunk_bytes} + packets * caps.packet_overhead);
+  const Bytes chunk = port_.caps().SizeOnWire(config_.chunk_bytes);
   return {.mtu = chunk,
           .line_rate = config_.line_rate,
           .base_rtt = config_.base_rtt + chunk / config_.line_rate,
@@ -214,8 +211,7 @@ void ChunkEndpoint::Establish(Time now, Conn& c, uint32_t paths) {
                       .paths = std::max(1u, paths),
                       .chunk_bytes = config_.chunk_bytes,
                       .flow = FlowOf(c),
-                      .packet_payload = port_.caps().packet_payload,
-                      .packet_overhead = port_.caps().packet_overhead,
+                      .caps = &port_.caps(),
                       .patience = config_.patience});
 }
 

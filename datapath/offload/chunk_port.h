@@ -26,6 +26,13 @@ struct ChunkCaps {
   uint32_t chunk_max = 1u << 30;   // bytes of a chunk, at most so many
   uint32_t links_max = 64;
   uint32_t paths_max = 8;  // queue pairs of a link
+
+  // Of a chunk with so much payload.
+  Bytes SizeOnWire(uint32_t payload) const {
+    const int64_t packets =
+        payload == 0 ? 1 : (int64_t{payload} + packet_payload - 1) / packet_payload;
+    return Bytes(int64_t{payload} + packets * packet_overhead);
+  }
 };
 
 // A piece of a message, written into a region of the peer.

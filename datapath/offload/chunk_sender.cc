@@ -21,8 +21,7 @@ void ChunkSender::Open(Time now, const ChunkSenderSetup& setup) {
   link_paths_ = setup.paths;
   chunk_bytes_ = setup.chunk_bytes;
   flow_ = setup.flow;
-  packet_payload_ = setup.packet_payload;
-  packet_overhead_ = setup.packet_overhead;
+  caps_ = setup.caps;
   patience_ = setup.patience;
   rtt_ = RttEstimator(flow_.base_rtt, flow_.base_rtt);
   last_progress_ = idle_since_ = now;
@@ -135,11 +134,6 @@ void ChunkSender::Forget(uint32_t index) {
 
 // --- Sending ---
 
-Bytes ChunkSender::SizeOnWire(uint32_t payload) const {
-  const uint32_t packets = std::max(1u, CeilDiv(payload, packet_payload_));
-  return Bytes(int64_t{payload} + int64_t{packets} * packet_overhead_);
-}
-
 uint32_t ChunkSender::NextPayload() const {
   const TxMessage& message = shared_.messages[unsent_];
   return std::min(chunk_bytes_, message.length - message.pieces_sent * chunk_bytes_);
@@ -160,7 +154,7 @@ ChunkSender::Turn ChunkSender::NextTurn(Time now) {
   // The receiver keeps count of so many messages at a time.
   const uint32_t ahead = shared_.messages[unsent_].number - shared_.messages[open_head_].number;
   // A window below one chunk still lets one out: then the rate spaces them.
-  const bool over = in_flight_ + SizeOnWire(NextPayload()) > allowance_.window;
+  const bool over = in_flight_ + caps_->SizeOnWire(NextPayload()) > allowance_.window;
   if (ahead >= kChunkedMessagesOpen || (over && in_flight_ > Bytes(0))) {
     limit_ = Limit::kWindow;
     return {};
@@ -206,7 +200,7 @@ void ChunkSender::GiveRecord(uint32_t record) {
 
 bool ChunkSender::SendChunk(Time now, ChunkPort& port) {
   const uint32_t payload = NextPayload();
-  const Bytes size = SizeOnWire(payload);
+  const Bytes size = caps_->SizeOnWire(payload);
   if (!picked_) PickPathOfNext(now, size);
   TxMessage& message = shared_.messages[unsent_];
   const uint64_t offset = uint64_t{message.pieces_sent} * chunk_bytes_;

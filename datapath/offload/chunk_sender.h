@@ -24,9 +24,8 @@ struct ChunkSenderSetup {
   uint32_t paths = 1;        // queue pairs of the link; the binding's are used as far as there are
   uint32_t chunk_bytes = 0;  // of payload, but for the last of a message
   FlowInfo flow{};           // mtu: a full chunk on the wire; base_rtt: with its serialization
-  uint32_t packet_payload = 0;
-  uint32_t packet_overhead = 0;
-  Duration patience{};  // without any completion, while some are awaited
+  const ChunkCaps* caps = nullptr;  // of the port, which outlives the sender
+  Duration patience{};              // without any completion, while some are awaited
 };
 
 class ChunkSender {
@@ -74,8 +73,6 @@ class ChunkSender {
   const RttEstimator& rtt() const { return rtt_; }
   Limit limit() const { return limit_; }
   uint32_t paths() const { return paths_; }
-  // A chunk of `payload` bytes on the wire.
-  Bytes SizeOnWire(uint32_t payload) const;
 
  private:
   static constexpr uint32_t kNone = Pool<TxMessage>::kNone;
@@ -86,7 +83,6 @@ class ChunkSender {
   void PickPathOfNext(Time now, Bytes size);
   uint32_t TakeRecord(Time now, ChunkRecord::Kind kind, PathId path);
   void GiveRecord(uint32_t record);
-  void MeasureRtt(Time now, const ChunkEvent& event, const ChunkRecord& record, Duration& rtt);
   void TellPlugins(Time now, const ChunkRecord& record, Duration rtt, bool late);
   void FinishChunk(uint32_t message);
   void RefreshAllowance();
@@ -102,8 +98,7 @@ class ChunkSender {
   uint32_t paths_ = 1;
   uint32_t chunk_bytes_ = 0;
   FlowInfo flow_{};
-  uint32_t packet_payload_ = 1;
-  uint32_t packet_overhead_ = 0;
+  const ChunkCaps* caps_ = nullptr;
   Duration patience_{};
 
   RttEstimator rtt_;

@@ -129,7 +129,7 @@ TEST(ChunkTransferTest, AWindowBelowAChunkLetsOneOutAtATime) {
     most = std::max(most, rig.sender().in_flight());
     return rig.Count(0, Event::kSent) == 1;
   });
-  EXPECT_EQ(most, rig.sender().SizeOnWire(kChunk));
+  EXPECT_EQ(most, rig.model.port(0).caps().SizeOnWire(kChunk));
   EXPECT_EQ(rig.Count(1, Event::kReceived), 1);
 }
 
