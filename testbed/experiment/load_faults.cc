@@ -1,3 +1,5 @@
+#include <fnmatch.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
@@ -23,23 +25,29 @@ const char* TierName(const Topology& topology, int tier) {
   }
 }
 
-// The first link between two named nodes, from the first to the second; a bundle's k-th with "#k".
-void ReadLink(TableReader& r, const std::string& name, const Topology& topology, Fault& fault) {
-  if (name == "all") return;
+// The links of that name, from the first node to the second: one, of a bundle the k-th with "#k",
+// or with "*" every one whose name fits. Of "all", the one target that stands for all.
+std::vector<uint32_t> ReadLinks(TableReader& r, const std::string& name, const Topology& topology) {
+  if (name == "all") return {kAllLinks};
   const size_t hash = name.find('#');
   size_t skip = hash == std::string::npos ? 0 : std::strtoul(name.c_str() + hash + 1, nullptr, 10);
   const std::string plain = name.substr(0, hash);
+  const bool pattern = plain.find('*') != std::string::npos;
+  std::vector<uint32_t> links;
   for (LinkId id = 0; id < topology.links.size(); ++id) {
-    if (LinkName(topology, id) == plain && skip-- == 0) {
-      fault.target = id;
-      return;
-    }
+    if (fnmatch(plain.c_str(), LinkName(topology, id).c_str(), 0) != 0) continue;
+    if (!pattern && skip-- > 0) continue;
+    links.push_back(id);
+    if (!pattern) break;
   }
-  r.FailKey("link",
-            absl::StrFormat("there is no link \"%s\"; the first ones are %s and %s, or "
-                            "write \"all\"",
-                            name, LinkName(topology, 0),
-                            LinkName(topology, static_cast<LinkId>(topology.links.size()) - 1)));
+  if (links.empty()) {
+    r.FailKey("link",
+              absl::StrFormat("there is no link \"%s\"; the first ones are %s and %s, several are "
+                              "written leaf*-spine0, and every one \"all\"",
+                              name, LinkName(topology, 0),
+                              LinkName(topology, static_cast<LinkId>(topology.links.size()) - 1)));
+  }
+  return links;
 }
 
 }  // namespace
@@ -64,15 +72,17 @@ void ReadFault(TableReader& r, const Topology& topology, std::vector<Fault>& out
     return;
   }
   fault.kind = static_cast<FaultKind>(kind);
+  std::vector<uint32_t> targets;
   r.Time("at", fault.at);
   r.Time("for", fault.lasts);
   if (fault.kind == FaultKind::kHostStall) {
     r.Integer("host", 0, topology.hosts - 1, fault.target);
     if (!r.Has("host")) r.Fail(nullptr, "host_stall needs a host, as in host = 3");
+    targets = {fault.target};
   } else {
     std::string link = "all";
     r.String("link", link);
-    ReadLink(r, link, topology, fault);
+    targets = ReadLinks(r, link, topology);
   }
   if (fault.kind == FaultKind::kLinkFlap) {
     fault.period = Millis(1);
@@ -82,6 +92,7 @@ void ReadFault(TableReader& r, const Topology& topology, std::vector<Fault>& out
   if (fault.kind == FaultKind::kLinkDegraded) {
     fault.share = 0.25;
     r.Number("share", 0.0001, 1, fault.share);
+    r.Bool("scale_queues", fault.scale_queues);
   }
   if (fault.kind == FaultKind::kImpairment) {
     Impairment& i = fault.impairment;
@@ -99,7 +110,10 @@ void ReadFault(TableReader& r, const Topology& topology, std::vector<Fault>& out
     }
   }
   r.Finish();
-  out.push_back(fault);
+  for (const uint32_t target : targets) {
+    fault.target = target;
+    out.push_back(fault);
+  }
 }
 
 }  // namespace weir

@@ -151,7 +151,8 @@ LinkId Fabric::Shortest(Time now, std::span<const LinkId> next) {
 }
 
 Bytes Fabric::QueueLimit(const Port& port, Bytes queue) const {
-  Bytes limit = config_.queue_limit > Bytes(0) ? config_.queue_limit : Bytes::Max();
+  Bytes limit = Bytes::Max();
+  if (config_.queue_limit > Bytes(0)) limit = OfQueue(port, config_.queue_limit);
   if (config_.buffer > Bytes(0)) {
     const Bytes free = std::max(Bytes(0), config_.buffer - buffered_[port.node]);
     // Lossless traffic is held back by pausing; only the whole buffer is a limit.
@@ -163,11 +164,13 @@ Bytes Fabric::QueueLimit(const Port& port, Bytes queue) const {
 }
 
 bool Fabric::ShouldMark(const Port& port, Bytes queue) {
-  if (queue <= config_.mark_min || (port.to_host && !config_.mark_last_hop)) return false;
-  if (queue > config_.mark_max) return true;
-  const Bytes ramp = config_.mark_max - config_.mark_min;
+  const Bytes first = OfQueue(port, config_.mark_min);
+  if (queue <= first || (port.to_host && !config_.mark_last_hop)) return false;
+  const Bytes last = OfQueue(port, config_.mark_max);
+  if (queue > last) return true;
+  const Bytes ramp = last - first;
   if (ramp == Bytes(0)) return true;
-  return rng_.Chance(config_.mark_probability * Ratio(queue - config_.mark_min, ramp));
+  return rng_.Chance(config_.mark_probability * Ratio(queue - first, ramp));
 }
 
 // Decides what becomes of a packet that meets the data queue: it stays as it is, it is trimmed, or

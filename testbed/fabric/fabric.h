@@ -132,7 +132,8 @@ class Fabric {
 
   // Faults, at `now`; see faults.h.
   void SetLink(Time now, LinkId link, bool up);
-  void SetRate(Time now, LinkId link, double share);  // of the link's own rate, > 0
+  // `share` of the link's own rate, > 0; of its queue's limit and marks, too, if `scale_queues`.
+  void SetRate(Time now, LinkId link, double share, bool scale_queues = false);
   void SetImpairment(LinkId link, const Impairment& impairment);
   void Reroute();  // with the links that are up
 
@@ -172,7 +173,8 @@ class Fabric {
     uint8_t paused = 0;  // a bit a class
     bool up = true;
     bool impaired = false;
-    NodeId node = 0;  // whose output it is
+    NodeId node = 0;         // whose output it is
+    double queue_share = 1;  // of queue_limit, mark_min and mark_max
     PortStats stats;
     // With path_load: the average, and what it was like when the last packet left.
     double load = 0;
@@ -225,6 +227,10 @@ class Fabric {
   void Drop(PacketId id, uint64_t& counter);
   bool ShouldMark(const Port& port, Bytes queue);
   Bytes QueueLimit(const Port& port, Bytes queue) const;
+  // A threshold of the switches, at this output.
+  static Bytes OfQueue(const Port& port, Bytes threshold) {
+    return port.queue_share == 1 ? threshold : Scaled(threshold, port.queue_share);
+  }
 
   // --- Classes of data ---
   bool has_classes() const { return !queues_.empty(); }

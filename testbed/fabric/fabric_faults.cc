@@ -73,8 +73,9 @@ void Fabric::SetLink(Time now, LinkId link, bool up) {
   Serve(now, link);
 }
 
-void Fabric::SetRate(Time now, LinkId link, double share) {
+void Fabric::SetRate(Time now, LinkId link, double share, bool scale_queues) {
   Serve(now, link);
+  ports_[link].queue_share = scale_queues ? share : 1.0;
   const Rate rate = Scaled(topology_.links[link].rate, share);
   ports_[link].wire.set_rate(std::max(rate, Rate(1)));
 }

@@ -51,7 +51,7 @@ void FaultPlayer::ApplyToLink(const Fault& fault, bool begins, LinkId link) {
     case FaultKind::kLinkFlap:
       return fabric.SetLink(target_.now(), link, !begins);
     case FaultKind::kLinkDegraded:
-      return fabric.SetRate(target_.now(), link, begins ? fault.share : 1.0);
+      return fabric.SetRate(target_.now(), link, begins ? fault.share : 1.0, fault.scale_queues);
     case FaultKind::kImpairment:
       return fabric.SetImpairment(link, begins ? fault.impairment : Impairment{});
     case FaultKind::kHostStall:

@@ -44,6 +44,7 @@ struct Fault {
   Duration lasts = Duration::Max();
   Duration period{};
   double share = 1.0;
+  bool scale_queues = false;  // kLinkDegraded: limit and marks of its queues, in the same share
   Impairment impairment{};
 };
 

@@ -46,6 +46,14 @@ TEST(ExperimentTest, ALinkIsNamedByItsEnds) {
   const Experiment faulty =
       Parse(kFabric + kArm + "[[faults]]\nkind = \"link_down\"\nlink = \"leaf1-spine2\"\n");
   EXPECT_EQ(LinkName(t, faulty.faults[0].target), "leaf1-spine2");
+  // Several at once, each a fault of its own.
+  const Experiment slow = Parse(kFabric + kArm +
+                                "[[faults]]\nkind = \"degraded\"\nlink = \"leaf*-spine2\"\n"
+                                "share = 0.5\nscale_queues = true\n");
+  ASSERT_EQ(slow.faults.size(), 2u);
+  EXPECT_EQ(LinkName(t, slow.faults[0].target), "leaf0-spine2");
+  EXPECT_EQ(LinkName(t, slow.faults[1].target), "leaf1-spine2");
+  EXPECT_TRUE(slow.faults[1].scale_queues);
 }
 
 TEST(ExperimentTest, ErrorsNamePlaceReasonAndRemedy) {

@@ -72,6 +72,27 @@ TEST(FabricTest, TrimsWhatExceedsTheLimit) {
   }
 }
 
+// At half the rate, with half of 20 packets: the same two of 13 are trimmed, and of 40 packets as
+// many are marked as with thresholds of 10.
+TEST(FabricTest, ASlowLinkMayHaveThresholdsInItsShare) {
+  FabricRig trims(Star(13), {.queue_limit = Bytes(20'000), .trimming = true});
+  trims.fabric().SetRate(trims.now(), trims.LinkBetween(14, 13), 0.5, true);
+  Burst(trims, 13);
+  trims.RunFor(Millis(1));
+  EXPECT_EQ(trims.fabric().stats().trims, 2u);
+  FabricRig marks(Star(40), {.mark_min = Bytes(20'000), .mark_max = Bytes(20'000)});
+  const LinkId slow = marks.LinkBetween(41, 40);
+  marks.fabric().SetRate(marks.now(), slow, 0.5, true);
+  Burst(marks, 40);
+  marks.RunFor(Millis(1));
+  EXPECT_EQ(marks.fabric().stats().marks, 28u);
+  // Back at its own rate, 38, 37 ... are behind each again: 18 times more than 20.
+  marks.fabric().SetRate(marks.now(), slow, 1, true);
+  Burst(marks, 40);
+  marks.RunFor(Millis(1));
+  EXPECT_EQ(marks.fabric().stats().marks, 28u + 18u);
+}
+
 TEST(FabricTest, DropsWhatMayNotBeTrimmed) {
   FabricRig rig(Star(13), {.queue_limit = Bytes(10'000), .trimming = true});
   Burst(rig, 13, {.trimmable = false});
