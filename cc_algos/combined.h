@@ -86,7 +86,7 @@ class Combined final : public CongestionControl {
     const Duration b = b_.probe_interval();
     return a == Duration(0) || (b > Duration(0) && b < a) ? b : a;
   }
-  bool CreditPilesUp(Bytes held) const override {
+  bool CreditPilesUp(const CreditHeld& held) const override {
     return a_.CreditPilesUp(held) || b_.CreditPilesUp(held);
   }
   Bytes CreditWanted(Bytes backlog) const override {

@@ -3,7 +3,7 @@
 //
 //   credit outstanding to all senders <= `budget`;  to one <= min(bucket A, bucket B)
 //   bucket A follows the sender's mark: it holds more credit than `sender_threshold`, of all its
-//   receivers together;  bucket B follows the ECN marks of the fabric
+//   receivers together and of two at least;  bucket B follows the ECN marks of the fabric
 //   each, once per bucket of bytes that arrived:
 //     alpha  <- (1 - g) alpha + g F,  F = marked bytes / bytes
 //     bucket <- bucket (1 - alpha / 2)  if F > 0, else bucket + MTU;  in [MTU, 1 BDP]
@@ -60,7 +60,10 @@ class Sird final : public CreditSender {
 
   Sird(const FlowInfo& flow, const Config& config);
 
-  bool CreditPilesUp(Bytes held) const override { return held > threshold_; }
+  // A single connection hinders nobody.
+  bool CreditPilesUp(const CreditHeld& held) const override {
+    return held.connections > 1 && held.bytes > threshold_;
+  }
   void OnResume(Time now, Duration idle) override;
 
  private:

@@ -229,7 +229,7 @@ class Endpoint {
   Time now_{};  // of the latest input
   static constexpr int64_t kRxWaitWeight = 8;
   Duration rx_wait_{};  // of received frames, averaged
-  Bytes credit_held_{};
+  CreditHeld credit_held_{};
   // What is known of the paths to a peer. As few as there are peers, so a list does.
   struct Destination {
     std::array<uint8_t, 16> ip{};

@@ -53,8 +53,7 @@ void Sender::Release() {
     shared_.completions.Cancel();
     Forget(open_head_);
   }
-  if (credit_held_ != nullptr) *credit_held_ -= credit_counted_;
-  credit_counted_ = Bytes(0);
+  if (credit_held_ != nullptr) CountCredit(Bytes(0));
   window_.ReleaseAll();
   in_flight_ = Bytes(0);
   lost_bytes_ = unsent_bytes_ = 0;
@@ -150,13 +149,16 @@ void Sender::RefreshAllowance() {
   const Rate rate = std::min(allowance_.rate, flow_.line_rate);
   if (allowance_.rate != Rate::Max()) pace_.set_rate(rate);
   if ((binding_->cc->events & kCcTimer) != 0) cc_timer_ = cc_->timer();
-  if ((binding_->cc->events & kCcCredit) != 0) CountCredit();
+  if ((binding_->cc->events & kCcCredit) != 0) {
+    // Unlimited credit is none, and who is idle hinders nobody.
+    const bool none = was_idle_ || allowance_.credit == Bytes::Max();
+    CountCredit(none ? Bytes(0) : allowance_.credit);
+  }
 }
 
-// Unlimited credit is none.
-void Sender::CountCredit() {
-  const Bytes held = allowance_.credit == Bytes::Max() ? Bytes(0) : allowance_.credit;
-  *credit_held_ += held - credit_counted_;
+void Sender::CountCredit(Bytes held) {
+  credit_held_->bytes += held - credit_counted_;
+  credit_held_->connections += (held > Bytes(0) ? 1u : 0u) - (credit_counted_ > Bytes(0) ? 1u : 0u);
   credit_counted_ = held;
 }
 

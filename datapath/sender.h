@@ -55,8 +55,8 @@ struct SenderSetup {
   uint32_t receives = 0;      // sends the peer has buffers for
   InBand in_band = InBand::kNone;
   bool payload_crc = false;
-  PathHealth* health = nullptr;  // of the destination, if the policy uses it
-  Bytes* credit_held = nullptr;  // by all connections of the endpoint
+  PathHealth* health = nullptr;       // of the destination, if the policy uses it
+  CreditHeld* credit_held = nullptr;  // of the endpoint
 };
 
 // Per-connection figures for reports.
@@ -151,7 +151,7 @@ class Sender {
   void TellPolicy(const PathFeedback& feedback);
   Time PathProbeDeadline() const;
   void PlanPathProbe(Time now);
-  void CountCredit();
+  void CountCredit(Bytes held);
   void RefreshAllowance();
   void EnterIdleIfDone(Time now);
   void LeaveIdle(Time now);
@@ -234,7 +234,7 @@ class Sender {
   Time cc_probe_at_{};
   PathId last_path_ = 0;
   PathHealth* health_ = nullptr;
-  Bytes* credit_held_ = nullptr;
+  CreditHeld* credit_held_ = nullptr;
   Bytes credit_counted_{};  // our part of *credit_held_
 
   uint32_t granted_ = 0;  // by the receiver, cumulative, kCreditUnit

@@ -41,6 +41,13 @@ struct FlowInfo {
   constexpr Bytes bdp() const { return line_rate * base_rtt; }
 };
 
+// Credit that those connections of an endpoint hold together which are not idle, and how many of
+// them hold any.
+struct CreditHeld {
+  Bytes bytes{};
+  uint32_t connections = 0;
+};
+
 // Decides how much one connection may send. One instance a connection, used by one thread, built
 // in place in the connection's fixed slot. Events arrive in non-decreasing `now`.
 class CongestionControl {
@@ -62,9 +69,8 @@ class CongestionControl {
   virtual Time timer() const { return Time::Never(); }
   // > 0: a probe is sent so often while data is in flight, each on the path of the latest packet.
   virtual Duration probe_interval() const { return Duration(0); }
-  // Whether to tell the receiver that credit lies unused here. `held`: by all connections of the
-  // endpoint together.
-  virtual bool CreditPilesUp(Bytes /*held*/) const { return false; }
+  // Whether to tell the receiver that credit lies unused here.
+  virtual bool CreditPilesUp(const CreditHeld&) const { return false; }
   // How much credit to hold beyond what is in hand, given what waits to be sent.
   virtual Bytes CreditWanted(Bytes /*backlog*/) const { return Bytes(0); }
   virtual Allowance allowance() const = 0;

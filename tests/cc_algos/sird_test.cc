@@ -15,8 +15,14 @@ constexpr Bytes kBudget{225'000};  // 1.5 BDP
 TEST(SirdTest, StartsWithOneBdpUnscheduledAndMarksAboveHalfOfOne) {
   Sird cc(kTestFlow, {});
   EXPECT_EQ(cc.allowance().credit, kBdp);
-  EXPECT_FALSE(cc.CreditPilesUp(Bytes(75'000)));
-  EXPECT_TRUE(cc.CreditPilesUp(Bytes(75'001)));
+  EXPECT_FALSE(cc.CreditPilesUp({.bytes = Bytes(75'000), .connections = 2}));
+  EXPECT_TRUE(cc.CreditPilesUp({.bytes = Bytes(75'001), .connections = 2}));
+}
+
+// Section 14: no sender mark when fewer than two are outbound.
+TEST(SirdTest, ASingleConnectionDoesNotMarkItself) {
+  Sird cc(kTestFlow, {});
+  EXPECT_FALSE(cc.CreditPilesUp({.bytes = Bytes(1'000'000), .connections = 1}));
 }
 
 // And for the packet that carries the question.

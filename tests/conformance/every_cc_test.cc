@@ -58,7 +58,7 @@ class EveryCc : public testing::TestWithParam<const CcEntry*> {
       digest.Add(may.rate.count());
       digest.Add(may.credit.count());
       digest.Add(cc->CreditWanted(flow.mtu * (i % 100)).count());
-      digest.Add(cc->CreditPilesUp(flow.mtu * (i % 100)) ? 1 : 0);
+      digest.Add(cc->CreditPilesUp({flow.mtu * (i % 100), 2}) ? 1 : 0);
     }
     return digest.value();
   }
