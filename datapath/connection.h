@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "datapath/credit_ledger.h"
 #include "datapath/receiver.h"
 #include "datapath/sender.h"
 
@@ -72,17 +73,13 @@ struct Connection {
 
   // As a receiver of credit-scheduled data.
   uint16_t scheduler = 0;
-  uint64_t granted = 0;  // bytes so far
+  CreditLedger credit;
 
   Time retry_at = Time::Never();  // of open, accept or close
   Time give_up_at = Time::Never();
   int retries = 0;
   int shrinks = 0;  // of payload_max, while opening
 
-  // As it travels: rounded up once, not with each grant.
-  uint32_t granted_units() const {
-    return static_cast<uint32_t>((granted + kCreditUnit - 1) / kCreditUnit);
-  }
   // Control packets seem not to arrive: the peer repeats itself, or does not answer.
   bool ControlUnheard() {
     return receiver.TakeRepeats() || (established() && sender.unanswered() > 1) || retries > 2;

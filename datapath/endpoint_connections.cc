@@ -42,7 +42,7 @@ Connection* Endpoint::Allocate(const NetAddress& remote, const Binding& binding)
   c.binding = &binding;
   c.Renew(shared_);
   c.active = c.confirmed = false;
-  c.granted = 0;
+  c.credit = {};
   c.retries = c.shrinks = 0;
   c.control = 0;
   c.in_band = InBand::kNone;

@@ -141,6 +141,7 @@ void Endpoint::HandleData(Time now, const Frame& frame, const FrameInfo& info) {
   c->sender.HeardFromPeer(now);
   if (scheduler_ != nullptr && c->scheduler != 0) {
     const Bytes wire(h.payload + DataOverhead(c->remote.v6, c->in_band));
+    if (info.trimmed) c->credit.Trimmed(now, wire, config_.base_rtt);
     scheduler_->OnData({.now = now,
                         .flow = c->index,
                         .size = wire,
@@ -358,8 +359,7 @@ void Endpoint::HandleRefuse(const FrameInfo& info) {
 
 void Endpoint::Demand(Time now, Connection& c, uint32_t demand) {
   if (scheduler_ == nullptr || c.scheduler == 0) return;
-  const auto ask = std::max(0, static_cast<int32_t>(demand - c.granted_units()));
-  scheduler_->OnDemand(now, c.index, Bytes(ask * kCreditUnit));
+  scheduler_->OnDemand(now, c.index, c.credit.Ask(now, demand));
   PumpGrants(now);
 }
 
@@ -372,7 +372,7 @@ void Endpoint::PumpGrants(Time now) {
       return;
     }
     Connection& c = connections_[grant.flow];
-    c.granted += static_cast<uint64_t>(grant.bytes.count());
+    c.credit.Grant(grant.bytes);
     QueueControl(c, kSendCredit);
   }
   wheel_.Arm(timer, now);

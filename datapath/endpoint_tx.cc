@@ -222,7 +222,7 @@ uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, Frame& 
     case kSendAck: {
       AckHeader ack;
       ack.to = c.peer;
-      ack.credit = c.granted_units();
+      ack.credit = c.credit.granted();
       ack.receiver_level = rx_level();
       c.receiver.PollAck(departure, ack);
       if (c.receiver.ack_due()) c.control |= kSendAck;
@@ -237,7 +237,7 @@ uint32_t Endpoint::WriteControl(Time now, Time departure, Connection& c, Frame& 
     case kSendCredit:
       ++shared_.counters.credits_sent;
       h.type = PacketType::kCredit;
-      h.value = c.granted_units();
+      h.value = c.credit.granted();
       break;
     case kSendCreditRequest:
       h.type = PacketType::kCreditRequest;

@@ -40,6 +40,30 @@ TEST_F(LossTest, ATrimIsRepairedOnceAndAtOnce) {
   EXPECT_EQ(peer_counters().duplicates_received, 0u);
 }
 
+// A packet comes trimmed while little of the rest is to be granted. The demand of those on their
+// way knows nothing of that, and yet there is credit for all 101 packets in one piece: the last one
+// does not leave a round trip after the others.
+TEST_F(LossTest, CreditForATrimmedPacketDoesNotWaitForItsSender) {
+  constexpr int kPackets = 100;
+  constexpr int kTrimmed = 66;  // a round trip of 10.3 us before the end
+  for (const char* algorithm : {"eqds", "rccc"}) {
+    const Binding binding = Bind(algorithm, "ecmp", 8);
+    EndpointConfig config = PipeConfig(&binding);
+    config.credit = binding.cc->receiver_half;
+    config.credit_config = binding.cc_config;
+    Open(binding, config);
+    OnData([](const Sight& s) { return Fate{.trim = s.nth == kTrimmed}; });
+    Write(kPackets);
+    pipe_->RunFor(Millis(1));
+    const std::vector<Sight> data = Sent();
+    ASSERT_EQ(data.size(), kPackets + 1u) << algorithm;
+    for (size_t i = kTrimmed; i < kPackets; ++i) {
+      EXPECT_LT(data[i + 1].at - data[i].at, kRtt / 4) << algorithm << " " << i;
+    }
+    EXPECT_EQ(Completed(), 1) << algorithm;
+  }
+}
+
 TEST_F(LossTest, ATrimAtTheLastHopIsToldApart) {
   Open(Record(log_));
   OnData([](const Sight& s) {
