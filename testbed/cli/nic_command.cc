@@ -107,20 +107,33 @@ CheckOptions OptionsOf(const CheckArguments& a) {
       return RunCommand("--link-with", with + (up ? " up" : " down"));
     };
   }
-  options.open = [after = a.after_open](const DeviceOptions& first, const DeviceOptions& second) {
-    absl::StatusOr<DevicePair> pair = OpenPair(first, second);
-    if (!pair.ok()) return pair;
-    if (absl::Status status = RunCommand("--after-open", after); !status.ok()) pair = status;
-    return pair;
-  };
-  if (a.a == "ring") return options;  // it can only be opened with the other
-  options.open_a = [after = a.after_open](const DeviceOptions& first) {
-    absl::StatusOr<std::unique_ptr<NicDevice>> device = OpenDevice(first);
-    if (!device.ok()) return device;
-    if (absl::Status status = RunCommand("--after-open", after); !status.ok()) device = status;
-    return device;
-  };
   return options;
+}
+
+absl::StatusOr<std::unique_ptr<NicDevice>> OpenAnd(const std::string& after,
+                                                   const DeviceOptions& options) {
+  absl::StatusOr<std::unique_ptr<NicDevice>> device = OpenDevice(options);
+  if (!device.ok()) return device;
+  if (absl::Status status = RunCommand("--after-open", after); !status.ok()) device = status;
+  return device;
+}
+
+absl::StatusOr<DevicePair> OpenPairAnd(const std::string& after, const DeviceOptions& a,
+                                       const DeviceOptions& b) {
+  absl::StatusOr<DevicePair> pair = OpenPair(a, b);
+  if (!pair.ok()) return pair;
+  if (absl::Status status = RunCommand("--after-open", after); !status.ok()) pair = status;
+  return pair;
+}
+
+CheckHosts HostsOf(const CheckArguments& a) {
+  const auto open_a = [after = a.after_open](const DeviceOptions& o) { return OpenAnd(after, o); };
+  const auto open = [after = a.after_open](const DeviceOptions& first,
+                                           const DeviceOptions& second) {
+    return OpenPairAnd(after, first, second);
+  };
+  // A ring can only be opened with the other.
+  return HostsHere(open, a.a == "ring" ? DeviceOpener() : DeviceOpener(open_a));
 }
 
 void Show(const CheckOutcome& outcome) {
@@ -141,7 +154,7 @@ int RunCheck(const CheckArguments& a) {
                 absl::InvalidArgumentError("a ring has two ends: weir nic check ring ring"),
                 kExitUsage);
   }
-  const absl::StatusOr<CheckReport> report = RunChecks(OptionsOf(a), Show);
+  const absl::StatusOr<CheckReport> report = RunChecks(OptionsOf(a), HostsOf(a), Show);
   if (!report.ok()) return Fail("nic check", report.status(), kExitMissing);
   std::printf("%zu passed, %zu failed, %zu skipped\n", report->Count(CheckResult::kPassed),
               report->Count(CheckResult::kFailed), report->Count(CheckResult::kSkipped));
