@@ -1,4 +1,5 @@
-// The conformance suite of the datapath over two devices that reach each other, in one process.
+// The conformance suite of the datapath over two devices that reach each other, in one process or
+// in two.
 #pragma once
 
 #include <chrono>
@@ -13,6 +14,8 @@
 #include "testbed/nic/check_report.h"
 
 namespace weir {
+
+class RemoteHost;
 
 struct CheckOptions {
   std::string label{};     // of the pair, in the report
@@ -45,6 +48,8 @@ using DeviceOpener =
 
 // Both in this process; `open_a` may be empty.
 CheckHosts HostsHere(const PairOpener& open, const DeviceOpener& open_a);
+// A in this process, B in another, opened first.
+CheckHosts HostsWith(std::unique_ptr<RemoteHost> b, const DeviceOpener& open_a);
 
 // By OpenDevices: "ring", twice, is two devices that rings join.
 absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions& b);

@@ -1,10 +1,11 @@
-// How the two sides of a check come about.
+// How the two sides of a check come about: both in this process, or one in another.
 #include <array>
 #include <utility>
 
 #include "testbed/live/open_ports.h"
 #include "testbed/nic/check.h"
 #include "testbed/nic/local_host.h"
+#include "testbed/nic/remote_host.h"
 
 namespace weir {
 namespace {
@@ -39,6 +40,22 @@ CheckHosts HostsHere(const PairOpener& open, const DeviceOpener& open_a) {
       return OpenAt(a, open_a, options);
     };
   }
+  hosts.a = std::move(a);
+  hosts.b = std::move(b);
+  return hosts;
+}
+
+CheckHosts HostsWith(std::unique_ptr<RemoteHost> b, const DeviceOpener& open_a) {
+  auto a = std::make_unique<LocalHost>();
+  CheckHosts hosts;
+  hosts.open_a = [&a = *a, open_a](const DeviceOptions& options) {
+    return OpenAt(a, open_a, options);
+  };
+  hosts.open = [&a = *a, &b = *b, open_a](const DeviceOptions& first, const DeviceOptions& second) {
+    absl::Status status = b.Open(second);
+    if (status.ok()) status = OpenAt(a, open_a, first);
+    return status;
+  };
   hosts.a = std::move(a);
   hosts.b = std::move(b);
   return hosts;
