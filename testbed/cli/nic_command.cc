@@ -9,9 +9,12 @@
 #include "nic_drivers/registry.h"
 #include "testbed/cli/commands.h"
 #include "testbed/cli/failure.h"
+#include "testbed/cli/nic_address.h"
+#include "testbed/cli/nic_answer.h"
 #include "testbed/nic/check.h"
 #include "testbed/nic/matrix.h"
 #include "testbed/nic/probe.h"
+#include "testbed/nic/remote_host.h"
 
 namespace weir {
 namespace {
@@ -38,13 +41,6 @@ struct ProbeArguments {
   uint32_t queues = 1;
   std::vector<std::string> arguments;
 };
-
-// Of devices that have none of their own, unless the user says otherwise.
-std::string AddressFor(const std::string& device, const std::string& given, const char* usual) {
-  const DriverEntry* driver = FindDriver(device);
-  const bool own = driver != nullptr && driver->has_address;
-  return given.empty() && !own ? usual : given;
-}
 
 // Drivers, and the devices of those that can list them.
 int ListDevices() {
@@ -76,7 +72,7 @@ int RunProbe(const ProbeArguments& a) {
 // --- check ---
 
 struct CheckArguments {
-  std::string a, b, label, markdown, json_path, after_open, link_with;
+  std::string a, b, with, label, markdown, json_path, after_open, link_with;
   std::string address_a, address_b;
   uint32_t mtu = 0, queues = 4, frames = 1000;
   bool remove = false;
@@ -91,12 +87,11 @@ absl::Status RunCommand(const char* option, const std::string& command) {
 
 CheckOptions OptionsOf(const CheckArguments& a) {
   CheckOptions options;
-  options.label = a.label.empty() ? a.a + " - " + a.b : a.label;
+  options.label = a.label;
   options.a.device = a.a;
   options.b.device = a.b;
   options.a.address = AddressFor(a.a, a.address_a, "10.94.0.1/24");
   options.b.address = AddressFor(a.b, a.address_b, "10.94.0.2/24");
-  options.a.mtu = options.b.mtu = a.mtu;
   options.a.arguments = options.b.arguments = a.arguments;
   options.queues = a.queues;
   options.frames = a.frames;
@@ -107,20 +102,62 @@ CheckOptions OptionsOf(const CheckArguments& a) {
       return RunCommand("--link-with", with + (up ? " up" : " down"));
     };
   }
-  options.open = [after = a.after_open](const DeviceOptions& first, const DeviceOptions& second) {
-    absl::StatusOr<DevicePair> pair = OpenPair(first, second);
-    if (!pair.ok()) return pair;
-    if (absl::Status status = RunCommand("--after-open", after); !status.ok()) pair = status;
-    return pair;
-  };
-  if (a.a == "ring") return options;  // it can only be opened with the other
-  options.open_a = [after = a.after_open](const DeviceOptions& first) {
-    absl::StatusOr<std::unique_ptr<NicDevice>> device = OpenDevice(first);
-    if (!device.ok()) return device;
-    if (absl::Status status = RunCommand("--after-open", after); !status.ok()) device = status;
-    return device;
-  };
   return options;
+}
+
+absl::StatusOr<std::unique_ptr<NicDevice>> OpenAnd(const std::string& after,
+                                                   const DeviceOptions& options) {
+  absl::StatusOr<std::unique_ptr<NicDevice>> device = OpenDevice(options);
+  if (!device.ok()) return device;
+  if (absl::Status status = RunCommand("--after-open", after); !status.ok()) device = status;
+  return device;
+}
+
+absl::StatusOr<DevicePair> OpenPairAnd(const std::string& after, const DeviceOptions& a,
+                                       const DeviceOptions& b) {
+  absl::StatusOr<DevicePair> pair = OpenPair(a, b);
+  if (!pair.ok()) return pair;
+  if (absl::Status status = RunCommand("--after-open", after); !status.ok()) pair = status;
+  return pair;
+}
+
+// What --with and the names of devices say together; `options` learns of the other host's device.
+absl::StatusOr<CheckHosts> HostsOf(const CheckArguments& a, CheckOptions& options) {
+  const auto open_a = [after = a.after_open](const DeviceOptions& o) { return OpenAnd(after, o); };
+  if (a.with.empty()) {
+    const auto open = [after = a.after_open](const DeviceOptions& first,
+                                             const DeviceOptions& second) {
+      return OpenPairAnd(after, first, second);
+    };
+    // A ring can only be opened with the other.
+    return HostsHere(open, a.a == "ring" ? DeviceOpener() : DeviceOpener(open_a));
+  }
+  const absl::StatusOr<HostPort> to = ParseHostPort(a.with, kAnswerPort);
+  if (!to.ok()) return to.status();
+  absl::StatusOr<std::unique_ptr<RemoteHost>> b = RemoteHost::Dial(*to, {});
+  if (!b.ok()) return b.status();
+  options.b = (*b)->options();
+  return HostsWith(*std::move(b), open_a);
+}
+
+// What makes no sense together.
+absl::Status CheckUsage(const CheckArguments& a) {
+  if (a.b.empty() == a.with.empty()) {
+    return absl::InvalidArgumentError(
+        "name a second device of this host, or another host (--with), and not both");
+  }
+  if (a.with.empty() && (a.a == "ring") != (a.b == "ring")) {
+    return absl::InvalidArgumentError("a ring has two ends: weir nic check ring ring");
+  }
+  if (a.with.empty()) return absl::OkStatus();
+  if (a.a == "ring") {
+    return absl::InvalidArgumentError("a ring does not leave this process; name another device");
+  }
+  if (!a.address_b.empty()) {
+    return absl::InvalidArgumentError(
+        "with --with the address of B is the other host's to say: weir nic answer --address");
+  }
+  return absl::OkStatus();
 }
 
 void Show(const CheckOutcome& outcome) {
@@ -136,13 +173,22 @@ void Show(const CheckOutcome& outcome) {
 }
 
 int RunCheck(const CheckArguments& a) {
-  if ((a.a == "ring") != (a.b == "ring")) {
-    return Fail("nic check",
-                absl::InvalidArgumentError("a ring has two ends: weir nic check ring ring"),
-                kExitUsage);
+  if (absl::Status status = CheckUsage(a); !status.ok()) {
+    return Fail("nic check", status, kExitUsage);
   }
-  const absl::StatusOr<CheckReport> report = RunChecks(OptionsOf(a), Show);
-  if (!report.ok()) return Fail("nic check", report.status(), kExitMissing);
+  CheckOptions options = OptionsOf(a);
+  absl::StatusOr<CheckHosts> hosts = HostsOf(a, options);
+  if (!hosts.ok()) {
+    return Fail("nic check", hosts.status(),
+                absl::IsInvalidArgument(hosts.status()) ? kExitUsage : kExitMissing);
+  }
+  options.a.mtu = options.b.mtu = a.mtu;
+  if (options.label.empty()) options.label = options.a.device + " - " + options.b.device;
+  const absl::StatusOr<CheckReport> report = RunChecks(options, *std::move(hosts), Show);
+  if (!report.ok()) {
+    return Fail("nic check", report.status(),
+                absl::IsAborted(report.status()) ? kExitFailed : kExitMissing);
+  }
   std::printf("%zu passed, %zu failed, %zu skipped\n", report->Count(CheckResult::kPassed),
               report->Count(CheckResult::kFailed), report->Count(CheckResult::kSkipped));
   absl::Status status = WriteTo(a.markdown, CheckMarkdown(*report));
@@ -188,9 +234,15 @@ void AddProbe(CLI::App& nic, int& exit_code) {
 void AddCheck(CLI::App& nic, int& exit_code) {
   auto a = std::make_shared<CheckArguments>();
   auto* command = nic.add_subcommand(
-      "check", "The conformance suite over two ports of this host that reach each other");
+      "check",
+      "The conformance suite over two ports that reach each other, of this host or of two");
   command->add_option("A", a->a, "a device; \"ring\", twice: two devices over rings")->required();
-  command->add_option("B", a->b, "the other; it is opened first")->required();
+  command->add_option("B", a->b, "the other, of this host; it is opened first");
+  command->add_option(
+      "--with", a->with,
+      absl::StrFormat(
+          "instead of B: host and TCP port (without it %d) where `weir nic answer` runs",
+          kAnswerPort));
   command->add_option("--label", a->label, "name of the pair in the report");
   command->add_option(
       "--address-a", a->address_a,
@@ -207,15 +259,22 @@ void AddCheck(CLI::App& nic, int& exit_code) {
       ->check(CLI::IsMember(CheckNames()));
   command->add_flag("--remove", a->remove,
                     "take A out of its slot while it works, and put it back");
-  command->add_option("--after-open", a->after_open,
-                      "a command to run each time they were opened, such as joining interfaces");
+  command->add_option(
+      "--after-open", a->after_open,
+      "a command to run here each time they were opened, such as joining interfaces");
   command->add_option("--link-with", a->link_with,
                       "a command that takes the link of A down and up, with down or up behind it: "
                       "\"ip link set eth1\"; without it, A's driver does");
-  command->add_option("--argument", a->arguments, "passed to DPDK as it is; may be given again");
+  command->add_option("--argument", a->arguments,
+                      "passed to DPDK of this host as it is; may be given again");
   command->add_option("--markdown", a->markdown, "write the report to this file; -: here");
   command->add_option("--json", a->json_path, "write it as JSON; -: here");
-  command->footer("Exit code 1 if a check failed. What a device cannot do is skipped, with why.");
+  command->footer(
+      "Exit code 1 if a check failed. What a device cannot do is skipped, with why.\n"
+      "Over two hosts, in this order; frames go from port to port, orders over TCP, and that port\n"
+      "asks nobody who they are: use it on a trusted network.\n"
+      "  host2$ weir nic answer dpdk:0000:5e:00.0\n"
+      "  host1$ weir nic check dpdk:0000:3b:00.0 --with host2");
   command->callback([a, &exit_code] { exit_code = RunCheck(*a); });
 }
 
@@ -226,6 +285,7 @@ void AddNicCommand(CLI::App& app, int& exit_code) {
   nic->require_subcommand(1);
   AddProbe(*nic, exit_code);
   AddCheck(*nic, exit_code);
+  AddNicAnswer(*nic, exit_code);
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* matrix =
       nic->add_subcommand("matrix", "Reports of `weir nic check --json` as tables in Markdown");

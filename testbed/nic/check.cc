@@ -1,15 +1,9 @@
 #include "testbed/nic/check.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <utility>
 
-#include "absl/strings/str_format.h"
 #include "nic_drivers/address_text.h"
-#include "nic_drivers/registry.h"
-#include "testbed/live/open_ports.h"
 #include "testbed/nic/checks.h"
 
 namespace weir {
@@ -36,26 +30,15 @@ constexpr CheckEntry kAll[] = {
     {"removal", CheckRemoval, true},
 };
 
-std::string HostText() {
-  utsname name{};
-  (void)uname(&name);
-  std::string processor = name.machine;
-  std::ifstream cpus("/proc/cpuinfo");
-  for (std::string line; std::getline(cpus, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    processor = line.substr(line.find(':') + 2);
-    break;
-  }
-  return absl::StrFormat("%s %s, %s", name.sysname, name.release, processor);
-}
-
-CheckedDevice Describe(const NicDevice& device, const std::string& name) {
+CheckedDevice Describe(CheckHost& host, const std::string& name) {
+  const DeviceView view = host.Look();
   return {.name = name,
-          .mac = MacText(device.address().mac),
-          .mtu = device.caps().mtu,
-          .facts = device.facts(),
-          .features = device.features(),
-          .warnings = device.warnings()};
+          .host = host.host(),
+          .mac = MacText(view.address.mac),
+          .mtu = view.caps.mtu,
+          .facts = view.facts,
+          .features = view.features,
+          .warnings = view.warnings};
 }
 
 }  // namespace
@@ -76,16 +59,10 @@ CheckOutcome Skipped(const std::string& text) {
   return {.name = "", .result = CheckResult::kSkipped, .text = text};
 }
 
-absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions& b) {
-  auto devices = OpenDevices(std::array{a, b});
-  if (!devices.ok()) return devices.status();
-  return DevicePair{std::move((*devices)[0]), std::move((*devices)[1])};
-}
-
 // --- CheckedPair ---
 
 absl::Status CheckedPair::Open(const Change& change) {
-  if (plain_ && !change && pair_.a != nullptr) return absl::OkStatus();
+  if (plain_ && !a_closed_ && !change) return absl::OkStatus();
   Close();
   a_options_ = options_.a;
   DeviceOptions b_options = options_.b;
@@ -93,46 +70,65 @@ absl::Status CheckedPair::Open(const Change& change) {
     change(a_options_, 1);
     change(b_options, 2);
   }
-  absl::StatusOr<DevicePair> pair = options_.open(a_options_, b_options);
-  if (!pair.ok()) return pair.status();
-  pair_ = *std::move(pair);
+  if (absl::Status status = hosts_.open(a_options_, b_options); !status.ok()) return status;
   plain_ = !change;
+  a_closed_ = false;
   if (plain_) {
+    const DeviceView a_view = a().Look(), b_view = b().Look();
     // Later ones say so, since some devices keep an MTU that they were given.
-    options_.a.mtu = pair_.a->caps().mtu;
-    options_.b.mtu = pair_.b->caps().mtu;
-    a_facts_ = pair_.a->facts();
-    b_facts_ = pair_.b->facts();
+    options_.a.mtu = a_view.caps.mtu;
+    options_.b.mtu = b_view.caps.mtu;
+    a_facts_ = a_view.facts;
+    b_facts_ = b_view.facts;
   }
   return absl::OkStatus();
 }
 
 // Some devices are clients of others: they go first.
 void CheckedPair::Close() {
-  pair_.a.reset();
-  pair_.b.reset();
+  plain_ = false;
+  a().Close();
+  b().Close();
 }
 
-void CheckedPair::CloseA() { pair_.a.reset(); }
+void CheckedPair::CloseA() {
+  a_closed_ = true;
+  a().Close();
+}
 
 absl::Status CheckedPair::ReopenA() {
-  absl::StatusOr<std::unique_ptr<NicDevice>> device = options_.open_a(a_options_);
-  if (!device.ok()) return device.status();
-  pair_.a = *std::move(device);
-  return absl::OkStatus();
+  absl::Status status = hosts_.open_a(a_options_);
+  a_closed_ = !status.ok();
+  return status;
 }
 
-absl::StatusOr<CheckReport> RunChecks(const CheckOptions& options,
+bool CheckedPair::Poll() {
+  a().Poll();
+  b().Poll();
+  return reach().ok();
+}
+
+absl::Status CheckedPair::reach() const {
+  absl::Status status = hosts_.a->reach();
+  status.Update(hosts_.b->reach());
+  return status;
+}
+
+absl::StatusOr<CheckReport> RunChecks(const CheckOptions& options, CheckHosts hosts,
                                       const std::function<void(const CheckOutcome&)>& seen) {
-  CheckedPair pair(options);
+  CheckedPair pair(options, std::move(hosts));
   if (absl::Status status = pair.Open(); !status.ok()) return status;
-  CheckReport report{.label = options.label, .host = HostText()};
+  CheckReport report{.label = options.label};
   report.devices = {Describe(pair.a(), options.a.device), Describe(pair.b(), options.b.device)};
   for (const CheckEntry& entry : AllChecks()) {
     const auto& only = options.only;
     if (!only.empty() && std::find(only.begin(), only.end(), entry.name) == only.end()) continue;
     CheckOutcome outcome =
         entry.needs_messages && !pair.blocked().empty() ? Skipped(pair.blocked()) : entry.run(pair);
+    // What it saw then is nothing that the devices did.
+    if (absl::Status status = pair.reach(); !status.ok()) {
+      return absl::AbortedError(status.message());
+    }
     outcome.name = entry.name;
     if (seen) seen(outcome);
     report.outcomes.push_back(std::move(outcome));

@@ -1,4 +1,5 @@
-// The conformance suite of the datapath over two devices that reach each other, in one process.
+// The conformance suite of the datapath over two devices that reach each other, in one process or
+// in two.
 #pragma once
 
 #include <chrono>
@@ -9,13 +10,12 @@
 
 #include "absl/status/statusor.h"
 #include "datapath/nic_device.h"
+#include "testbed/nic/check_host.h"
 #include "testbed/nic/check_report.h"
 
 namespace weir {
 
-struct DevicePair {
-  std::unique_ptr<NicDevice> a, b;
-};
+class RemoteHost;
 
 struct CheckOptions {
   std::string label{};     // of the pair, in the report
@@ -26,12 +26,30 @@ struct CheckOptions {
   std::chrono::milliseconds first_frame_max{3000};
   std::vector<std::string> only{};  // names of checks; empty: all
   bool remove = false;              // take A out while it works, too: a PCI device under vfio-pci
-  // How both are opened, and A alone once more (empty: it cannot be).
-  std::function<absl::StatusOr<DevicePair>(const DeviceOptions& a, const DeviceOptions& b)> open{};
-  std::function<absl::StatusOr<std::unique_ptr<NicDevice>>(const DeviceOptions& a)> open_a{};
   // Takes A's link down and up from outside; empty: its driver does.
   std::function<absl::Status(bool up)> set_link{};
 };
+
+// The two sides, and how their devices, which are closed, are opened.
+struct CheckHosts {
+  std::unique_ptr<CheckHost> a{}, b{};
+  std::function<absl::Status(const DeviceOptions& a, const DeviceOptions& b)> open{};
+  // A alone once more; empty: it cannot be.
+  std::function<absl::Status(const DeviceOptions& a)> open_a{};
+};
+
+struct DevicePair {
+  std::unique_ptr<NicDevice> a, b;
+};
+using PairOpener =
+    std::function<absl::StatusOr<DevicePair>(const DeviceOptions& a, const DeviceOptions& b)>;
+using DeviceOpener =
+    std::function<absl::StatusOr<std::unique_ptr<NicDevice>>(const DeviceOptions& options)>;
+
+// Both in this process; `open_a` may be empty.
+CheckHosts HostsHere(const PairOpener& open, const DeviceOpener& open_a);
+// A in this process, B in another, opened first.
+CheckHosts HostsWith(std::unique_ptr<RemoteHost> b, const DeviceOpener& open_a);
 
 // By OpenDevices: "ring", twice, is two devices that rings join.
 absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions& b);
@@ -40,8 +58,8 @@ absl::StatusOr<DevicePair> OpenPair(const DeviceOptions& a, const DeviceOptions&
 std::vector<std::string> CheckNames();
 
 // All checks, in order; `seen` hears of each when it is done. Fails only where nothing could be
-// opened: what fails later stands in the report.
-absl::StatusOr<CheckReport> RunChecks(const CheckOptions& options,
+// opened, or, kAborted, a host went out of reach: what else fails stands in the report.
+absl::StatusOr<CheckReport> RunChecks(const CheckOptions& options, CheckHosts hosts,
                                       const std::function<void(const CheckOutcome&)>& seen);
 
 }  // namespace weir

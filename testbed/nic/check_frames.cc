@@ -20,8 +20,9 @@ constexpr uint32_t kProbeFrames = 8;  // where one length is tried
 // One way, all lengths together.
 struct Way {
   std::string name;  // "A to B"
-  NicDevice* from = nullptr;
-  NicDevice* to = nullptr;
+  CheckHost* from = nullptr;
+  CheckHost* to = nullptr;
+  DeviceView view{};  // of the sending device
   std::vector<uint32_t> lengths{};
   std::vector<FrameTrialResult> results{};
 
@@ -52,8 +53,9 @@ FrameTrialResult Try(CheckedPair& pair, const Way& way, uint32_t length, uint32_
 // Until the link carries frames, or for as long as it may take to.
 void AwaitFirst(CheckedPair& pair, const Way& way) {
   const Clock::time_point deadline = Clock::now() + pair.options().first_frame_max;
-  const uint32_t shortest = FramePacketMin(way.from->address().v6);
-  while (Try(pair, way, shortest, kProbeFrames).arrived == 0 && Clock::now() < deadline) {
+  const uint32_t shortest = FramePacketMin(way.view.address.v6);
+  while (Try(pair, way, shortest, kProbeFrames).arrived == 0 && Clock::now() < deadline &&
+         pair.reach().ok()) {
   }
 }
 
@@ -105,7 +107,7 @@ std::string WrongOn(CheckedPair& pair, const Way& way) {
 }  // namespace
 
 CheckOutcome CheckMtu(CheckedPair& pair) {
-  const uint32_t a = pair.a().caps().mtu, b = pair.b().caps().mtu;
+  const uint32_t a = pair.a().Look().caps.mtu, b = pair.b().Look().caps.mtu;
   if (a != b) {
     return Failed(absl::StrFormat(
         "the MTU of A is %d bytes, that of B %d: longer packets than the smaller are lost; set "
@@ -119,7 +121,7 @@ CheckOutcome CheckMtu(CheckedPair& pair) {
 
 CheckOutcome CheckLink(CheckedPair& pair) {
   const Clock::time_point deadline = Clock::now() + kLinkMax;
-  while (!(pair.a().link_up() && pair.b().link_up()) && Clock::now() < deadline) {
+  while (!(pair.a().link_up() && pair.b().link_up()) && Clock::now() < deadline && pair.Poll()) {
   }
   const bool a = pair.a().link_up(), b = pair.b().link_up();
   if (a && b) return Passed();
@@ -133,18 +135,13 @@ CheckOutcome CheckLink(CheckedPair& pair) {
 
 CheckOutcome CheckAddresses(CheckedPair& pair) {
   for (const bool from_a : {true, false}) {
-    NicDevice& asks = from_a ? pair.a() : pair.b();
-    NicDevice& answers = from_a ? pair.b() : pair.a();
-    NetAddress remote = answers.address();
+    CheckHost& asks = from_a ? pair.a() : pair.b();
+    const NetAddress known = (from_a ? pair.b() : pair.a()).Look().address;
+    NetAddress remote = known;
     remote.mac = {};
     absl::Status status = asks.Resolve(remote);
     const Clock::time_point deadline = Clock::now() + kAnswerMax;
-    while (absl::IsUnavailable(status) && Clock::now() < deadline) {
-      for (NicDevice* device : {&asks, &answers}) {
-        Frame frames[kBurst];
-        NicPort& port = device->queue(0);
-        port.Release(std::span(frames, port.RxBurst(frames)));
-      }
+    while (absl::IsUnavailable(status) && Clock::now() < deadline && pair.Poll()) {
       status = asks.Resolve(remote);
     }
     if (!status.ok()) {
@@ -152,7 +149,7 @@ CheckOutcome CheckAddresses(CheckedPair& pair) {
                                     from_a ? "A" : "B", from_a ? "B" : "A",
                                     std::string(status.message())));
     }
-    if (remote.mac != answers.address().mac) {
+    if (remote.mac != known.mac) {
       return Failed(absl::StrFormat(
           "%s is told another MAC address for %s than it has: who else has this IP address?",
           from_a ? "A" : "B", from_a ? "B" : "A"));
@@ -166,9 +163,10 @@ CheckOutcome CheckFrames(CheckedPair& pair) {
                  {.name = "B to A", .from = &pair.b(), .to = &pair.a()}};
   CheckOutcome out = Passed();
   for (Way& way : ways) {
+    way.view = way.from->Look();
     AwaitFirst(pair, way);
-    const uint32_t longest = way.from->caps().mtu;
-    way.lengths = {FramePacketMin(way.from->address().v6), std::min(kMiddle, longest), longest};
+    const uint32_t longest = way.view.caps.mtu;
+    way.lengths = {FramePacketMin(way.view.address.v6), std::min(kMiddle, longest), longest};
     for (const uint32_t length : way.lengths) {
       way.results.push_back(Try(pair, way, length, pair.options().frames));
       if (!way.results.back().breach.empty()) break;

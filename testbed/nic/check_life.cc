@@ -61,25 +61,21 @@ CheckOutcome CheckLinkDownAndUp(CheckedPair& pair) {
 }
 
 CheckOutcome CheckReopened(CheckedPair& pair) {
-  if (!pair.options().open_a) return Skipped("the two can only be opened together");
+  if (!pair.can_reopen_a()) return Skipped("the two can only be opened together");
   if (absl::Status status = pair.Open(); !status.ok()) return Failed(std::string(status.message()));
-  const MacAddress mac = pair.a().address().mac;
+  const MacAddress mac = pair.a().Look().address.mac;
   ExchangeOptions options = DefaultExchange(pair);
   options.patience = Seconds(15);
   Exchange exchange(pair.a(), pair.b(), options);
   if (!RunToMidway(exchange)) return OutcomeOf(exchange.Finish(), pair);
   const Clock::time_point begin = Clock::now();
-  exchange.ReplaceA(nullptr);
   pair.CloseA();
   if (absl::Status status = pair.ReopenA(); !status.ok()) {
     (void)exchange.Finish();
-    // The next check opens both.
-    (void)pair.Open([](DeviceOptions&, int) {});
     return Failed("it does not open again: " + std::string(status.message()));
   }
   const std::chrono::duration<double> away = Clock::now() - begin;
-  exchange.ReplaceA(&pair.a());
-  if (pair.a().address().mac != mac) {
+  if (pair.a().Look().address.mac != mac) {
     (void)exchange.Finish();
     return Skipped("A has another MAC address each time it is opened, which ends connections");
   }
@@ -109,7 +105,6 @@ CheckOutcome CheckRemoval(CheckedPair& pair) {
     const bool noticed = pair.a().gone();
     // The peer is told by nobody: its connection ends once its patience is over.
     RunToEnd(exchange);
-    exchange.ReplaceA(nullptr);
     const ExchangeResult result = exchange.Finish();
     pair.CloseA();
     remover.join();

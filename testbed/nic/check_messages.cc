@@ -14,7 +14,7 @@ constexpr uint32_t kOrdinary = 2000;
 constexpr int kVlan = 42;
 
 uint64_t Copied(CheckedPair& pair) {
-  return pair.a().counters().tx_copied + pair.b().counters().tx_copied;
+  return pair.a().Look().counters.tx_copied + pair.b().Look().counters.tx_copied;
 }
 
 CheckOutcome ExchangeOver(CheckedPair& pair, const ExchangeOptions& options) {
@@ -27,14 +27,14 @@ CheckOutcome CannotOpen(const absl::Status& status) {
 }
 
 bool BothShowMarks(CheckedPair& pair) {
-  return pair.a().caps().signals.Has(Signal::kMarkEcho) &&
-         pair.b().caps().signals.Has(Signal::kMarkEcho);
+  return pair.a().Look().caps.signals.Has(Signal::kMarkEcho) &&
+         pair.b().Look().caps.signals.Has(Signal::kMarkEcho);
 }
 
 // What an ability is called in probe.cc's table, as both devices use it now.
 bool BothUse(CheckedPair& pair, const std::string& ability) {
-  const auto uses = [&](NicDevice& device) {
-    const DeviceFacts facts = device.facts();
+  const auto uses = [&](CheckHost& host) {
+    const DeviceFacts facts = host.Look().facts;
     return std::any_of(facts.abilities.begin(), facts.abilities.end(),
                        [&](const DeviceAbility& a) { return a.used && a.name == ability; });
   };
@@ -45,8 +45,8 @@ bool BothUse(CheckedPair& pair, const std::string& ability) {
 
 ExchangeOptions DefaultExchange(CheckedPair& pair) {
   ExchangeOptions options;
-  options.bindings = {BothShowMarks(pair) ? BindingOf("dctcp", "reps")
-                                          : BindingOf("swift", "oblivious")};
+  options.plugins = {BothShowMarks(pair) ? PluginPair{"dctcp", "reps"}
+                                         : PluginPair{"swift", "oblivious"}};
   return options;
 }
 
@@ -66,7 +66,8 @@ CheckOutcome OutcomeOf(const ExchangeResult& result, CheckedPair& pair) {
       {"smallest RTT", result.rtt_min > Duration(0)
                            ? PrettyNanos(static_cast<double>(result.rtt_min.count()))
                            : "none: every poll was late"},
-      {"missed", std::to_string(pair.a().counters().rx_missed + pair.b().counters().rx_missed)},
+      {"missed",
+       std::to_string(pair.a().Look().counters.rx_missed + pair.b().Look().counters.rx_missed)},
   };
   return out;
 }
@@ -101,8 +102,7 @@ CheckOutcome CheckNoContent(CheckedPair& pair) {
 CheckOutcome CheckTwoAlgorithms(CheckedPair& pair) {
   if (absl::Status status = pair.Open(); !status.ok()) return CannotOpen(status);
   ExchangeOptions options = DefaultExchange(pair);
-  options.bindings = {BindingOf(BothShowMarks(pair) ? "nscc" : "bbr", "oblivious"),
-                      BindingOf("swift", "ecmp")};
+  options.plugins = {{BothShowMarks(pair) ? "nscc" : "bbr", "oblivious"}, {"swift", "ecmp"}};
   return ExchangeOver(pair, options);
 }
 
@@ -138,10 +138,10 @@ CheckOutcome CheckQueues(CheckedPair& pair) {
   const absl::Status status = pair.Open([queues](DeviceOptions& o, int) { o.queues = queues; });
   if (!status.ok()) return CannotOpen(status);
   ExchangeOptions options = DefaultExchange(pair);
-  options.bindings.resize(queues, options.bindings.front());
+  options.plugins.resize(queues, options.plugins.front());
   options.large = (1 << 20) / queues;
   CheckOutcome out = ExchangeOver(pair, options);
-  const DeviceCounters c = pair.b().counters();
+  const DeviceCounters c = pair.b().Look().counters;
   out.figures.insert(
       out.figures.begin(),
       {{"queues", std::to_string(queues)},
@@ -166,8 +166,11 @@ CheckOutcome CheckIpv6(CheckedPair& pair) {
     o.gateway.clear();
   });
   // Devices whose addresses are the kernel's have those that it gave them.
-  const DriverEntry* driver = FindDriver(pair.options().a.device);
-  if (absl::IsNotFound(status) && driver != nullptr && driver->has_address) {
+  const auto has_address = [&pair](int host) {
+    const DriverEntry* driver = FindDriver(pair.plain_options(host).device);
+    return driver != nullptr && driver->has_address;
+  };
+  if (absl::IsNotFound(status) && (has_address(1) || has_address(2))) {
     return Skipped(std::string(status.message()));
   }
   if (!status.ok()) return CannotOpen(status);

@@ -23,7 +23,8 @@ std::string DeviceLines(const char* which, const CheckedDevice& d) {
       absl::StrFormat("- %s: `%s`, %s, MAC %s, MTU %d of at most %d, %d queue pairs", which, d.name,
                       d.facts.driver, d.mac, d.mtu, d.facts.mtu_max, d.facts.queues_max);
   if (!d.facts.firmware.empty()) text += ", firmware " + d.facts.firmware;
-  text += "\n";
+  text += absl::StrFormat("\n  - host: %s; Weir %s, %s\n", d.host.system, d.host.version,
+                          d.facts.library);
   for (const std::string& feature : d.features) text += "  - " + feature + "\n";
   for (const std::string& warning : d.warnings) text += "  - warning: " + warning + "\n";
   return text;
@@ -52,9 +53,6 @@ std::string CheckMarkdown(const CheckReport& r) {
   std::string text = absl::StrFormat("# weir nic check: %s\n\n", r.label);
   text += absl::StrFormat("%d passed, %d failed, %d skipped\n\n", r.Count(CheckResult::kPassed),
                           r.Count(CheckResult::kFailed), r.Count(CheckResult::kSkipped));
-  text +=
-      absl::StrFormat("- Weir %s, %s\n- %s\n", WEIR_VERSION,
-                      r.devices.empty() ? "no device" : r.devices.front().facts.library, r.host);
   for (size_t i = 0; i < r.devices.size(); ++i) {
     text += DeviceLines(i == 0 ? "A" : "B", r.devices[i]);
   }
@@ -71,7 +69,6 @@ json CheckJson(const CheckReport& r) {
   json out = {{"schema", "weir.nic_check/1"},
               {"version", WEIR_VERSION},
               {"label", r.label},
-              {"host", r.host},
               {"passed", r.Count(CheckResult::kPassed)},
               {"failed", r.Count(CheckResult::kFailed)},
               {"skipped", r.Count(CheckResult::kSkipped)},
@@ -80,6 +77,8 @@ json CheckJson(const CheckReport& r) {
   for (const CheckedDevice& d : r.devices) {
     json device = FactsJson(d.facts);
     device.update({{"name", d.name},
+                   {"host", d.host.system},
+                   {"version", d.host.version},
                    {"mac", d.mac},
                    {"mtu_bytes", d.mtu},
                    {"features", d.features},

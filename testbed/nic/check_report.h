@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datapath/nic_device.h"
+#include "testbed/nic/this_host.h"
 
 namespace weir {
 
@@ -22,7 +23,8 @@ struct CheckOutcome {
 
 struct CheckedDevice {
   std::string name;  // as the user names it
-  std::string mac;
+  HostFacts host{};  // that it is a device of
+  std::string mac{};
   uint32_t mtu = 0;
   DeviceFacts facts{};
   std::vector<std::string> features{};
@@ -31,7 +33,6 @@ struct CheckedDevice {
 
 struct CheckReport {
   std::string label;  // of the pair
-  std::string host;   // kernel and processor
   std::vector<CheckedDevice> devices{};
   std::vector<CheckOutcome> outcomes{};
 

@@ -1,9 +1,10 @@
-// The checks, and the two devices as they find them.
+// The checks, and the two sides as they find them.
 #pragma once
 
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "testbed/nic/check.h"
@@ -14,30 +15,36 @@ namespace weir {
 // The pair, opened anew for checks that want it set up otherwise.
 class CheckedPair {
  public:
-  explicit CheckedPair(const CheckOptions& options) : options_(options) {}
+  CheckedPair(const CheckOptions& options, CheckHosts hosts)
+      : options_(options), hosts_(std::move(hosts)) {}
   ~CheckedPair() { Close(); }
   CheckedPair(const CheckedPair&) = delete;
   CheckedPair& operator=(const CheckedPair&) = delete;
 
   const CheckOptions& options() const { return options_; }
-  NicDevice& a() { return *pair_.a; }
-  NicDevice& b() { return *pair_.b; }
+  CheckHost& a() { return *hosts_.a; }
+  CheckHost& b() { return *hosts_.b; }
 
-  // `host`: 1 of A, 2 of B.
   // What each can do, known from when they were opened first.
   const DeviceFacts& a_facts() const { return a_facts_; }
   const DeviceFacts& b_facts() const { return b_facts_; }
 
+  // `host`: 1 of A, 2 of B.
   using Change = std::function<void(DeviceOptions&, int host)>;
   // As the user named them, with `change` made to the options of both. Nothing is done where they
   // are open as they are, and nothing is to be changed.
   absl::Status Open(const Change& change = {});
   // The options that both are opened with when nothing is changed.
   const DeviceOptions& plain_options(int host) const { return host == 1 ? options_.a : options_.b; }
-  // Closes A; Reopen brings it back as it was.
-  void CloseA();
   void Close();
+  void CloseA();
+  // As it was; only if it can be opened alone.
+  bool can_reopen_a() const { return hosts_.open_a != nullptr; }
   absl::Status ReopenA();
+
+  // A turn of both. False: one of them is out of reach.
+  bool Poll();
+  absl::Status reach() const;
 
   // Why messages cannot get through at all, once that is known; empty: they may.
   const std::string& blocked() const { return blocked_; }
@@ -46,10 +53,11 @@ class CheckedPair {
 
  private:
   CheckOptions options_;
+  CheckHosts hosts_;
   DeviceOptions a_options_{};  // as A is open now
-  DevicePair pair_;
   DeviceFacts a_facts_{}, b_facts_{};
-  bool plain_ = false;  // open, and nothing was changed
+  bool plain_ = false;     // opened, and nothing was changed
+  bool a_closed_ = false;  // since then
   std::string blocked_;
   uint32_t trials_ = 0;
 };

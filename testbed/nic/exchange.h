@@ -3,21 +3,26 @@
 // Both are polled by the caller's thread, in turn, so that a machine with one core will do.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "datapath/endpoint.h"
-#include "datapath/nic_device.h"
+#include "datapath/counters.h"
+#include "datapath/sender.h"
 
 namespace weir {
 
+class CheckHost;
+
+// An algorithm over a policy by their names, with the parameters that they come with.
+struct PluginPair {
+  std::string cc, lb;
+};
+
 struct ExchangeOptions {
   // Of the connections from A to B, all at once; B answers by the first one's. Not empty.
-  std::vector<Binding> bindings{};
+  std::vector<PluginPair> plugins{};
   bool registered = true;             // payload leaves memory that the device knows
   bool content = true;                // false: payload whose bytes do not matter
   uint32_t large = 1 << 20;           // bytes of the largest message
@@ -27,20 +32,26 @@ struct ExchangeOptions {
   int retries_max = 8;             // and so many unanswered, before it counts as gone
 };
 
+// What one side says of it.
+struct ExchangeReport {
+  uint64_t bytes = 0;  // of the messages that it sends
+  Counters counters{};
+  Duration rtt_min{};      // of the first connection; 0: none was measured
+  std::string progress{};  // how far it is, in words
+};
+
 struct ExchangeResult {
-  std::string problem;  // empty: every byte arrived, everything was closed
-  uint64_t bytes = 0;   // of messages, both ways
+  std::string problem{};  // empty: every byte arrived, everything was closed
+  uint64_t bytes = 0;     // of messages, both ways
   double seconds = 0;
   Counters a{}, b{};
   Duration rtt_min{};  // of the first connection; 0: none was measured
 };
 
-class ExchangeHost;
-
 class Exchange {
  public:
-  // The devices outlive it, unless others take their place.
-  Exchange(NicDevice& a, NicDevice& b, const ExchangeOptions& options);
+  // Both devices are open; A's may be closed and opened again meanwhile.
+  Exchange(CheckHost& a, CheckHost& b, const ExchangeOptions& options);
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -49,30 +60,27 @@ class Exchange {
   bool Turn();
   // Of the messages, how many have arrived; [0, 1].
   double progress() const;
-  // From here on A's frames go over another device with the same address. nullptr: over none.
-  void ReplaceA(NicDevice* device);
   // Polls until nothing refers to the hosts' memory any more. Only once.
   ExchangeResult Finish();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void ConnectNext();
   void Drain();
 
   ExchangeOptions options_;
-  NicDevice* a_device_;
-  NicDevice* b_device_;
-  std::unique_ptr<ExchangeHost> a_, b_;
-  size_t connected_ = 0;
-  Clock::time_point begin_ = Clock::now();
+  CheckHost& a_;
+  CheckHost& b_;
+  NetAddress b_address_;
+  size_t connections_ = 0;  // that A was told to open
+  Clock::time_point begin_;
   std::string problem_;
 };
 
 // Runs one to its end.
-ExchangeResult RunExchange(NicDevice& a, NicDevice& b, const ExchangeOptions& options);
+ExchangeResult RunExchange(CheckHost& a, CheckHost& b, const ExchangeOptions& options);
 
-// An algorithm over a policy, with the parameters they come with; both names exist.
+// Both names exist.
 Binding BindingOf(const char* cc, const char* lb);
 
 }  // namespace weir

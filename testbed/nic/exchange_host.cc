@@ -7,8 +7,11 @@
 #include "testbed/nic/pattern.h"
 
 namespace weir {
+
 ExchangeHost::ExchangeHost(NicDevice& device, const ExchangeOptions& options, bool asks)
     : device_(&device), options_(options), asks_(asks) {
+  for (const PluginPair& p : options_.plugins)
+    bindings_.push_back(BindingOf(p.cc.c_str(), p.lb.c_str()));
   for (uint32_t q = 0; q < device.queues(); ++q) {
     absl::StatusOr<std::unique_ptr<Endpoint>> endpoint = Endpoint::Create(ConfigOf(q));
     if (!endpoint.ok()) {
@@ -36,7 +39,7 @@ EndpointConfig ExchangeHost::ConfigOf(uint32_t queue) const {
   config.address = device_->address();
   config.worker = queue;
   config.seed = queue + (asks_ ? 1 : 1001);
-  config.binding = &options_.bindings.front();
+  config.binding = &bindings_.front();
   config.credit = config.binding->cc->receiver_half;
   config.credit_config = config.binding->cc_config;
   config.line_rate = device_->caps().line_rate;
@@ -53,35 +56,56 @@ EndpointConfig ExchangeHost::ConfigOf(uint32_t queue) const {
   return config;
 }
 
-bool ExchangeHost::Connect(NetAddress peer, const Binding& binding) {
+void ExchangeHost::Connect(const NetAddress& peer) {
+  peer_ = peer;
+  wanted_ = std::min(wanted_ + 1, bindings_.size());
+}
+
+void ExchangeHost::TryConnect() {
+  NetAddress peer = peer_;
   const absl::Status status = device_->Resolve(peer);
-  if (absl::IsUnavailable(status)) return false;
-  if (!status.ok()) {
-    Fail(std::string(status.message()));
-    return false;
-  }
-  const uint32_t queue = next_queue_++ % static_cast<uint32_t>(endpoints_.size());
-  const auto id = endpoints_[queue]->Connect(
-      endpoints_[queue]->Forward(device_->queue(queue).Now()), peer, binding);
+  if (absl::IsUnavailable(status)) return;
+  if (!status.ok()) return Fail(std::string(status.message()));
+  const auto queue = static_cast<uint32_t>(connected_ % endpoints_.size());
+  Endpoint& endpoint = *endpoints_[queue];
+  const auto id =
+      endpoint.Connect(endpoint.Forward(device_->queue(queue).Now()), peer, bindings_[connected_]);
   if (!id.ok()) Fail(std::string(id.status().message()));
-  return true;
+  ++connected_;
 }
 
 void ExchangeHost::ReplaceDevice(NicDevice* device) {
   device_ = device;
-  if (device == nullptr || !options_.registered) return;
+  if (device == nullptr || !options_.registered || draining_) return;
   if (absl::Status status = device->RegisterMemory(out_.data(), bytes_); !status.ok()) {
     Fail(std::string(status.message()));
   }
 }
 
 void ExchangeHost::Poll() {
+  if (draining_) return PollDrain();
   if (device_ == nullptr) return;
+  if (connected_ < wanted_ && problem_.empty()) TryConnect();
   for (uint32_t q = 0; q < endpoints_.size(); ++q) {
     Endpoint& endpoint = *endpoints_[q];
     PollOnce(device_->queue(q), endpoint);
     Completion completion;
     while (endpoint.PollCompletion(completion)) Handle(endpoint, completion);
+  }
+}
+
+void ExchangeHost::PollDrain() {
+  if (device_ == nullptr || device_->gone()) {
+    drained_ = true;
+    return;
+  }
+  if (!drained_) {
+    drained_ = !options_.registered || !absl::IsUnavailable(device_->UnregisterMemory(out_.data()));
+  }
+  Frame frames[kBurst];
+  for (uint32_t q = 0; q < device_->queues(); ++q) {
+    NicPort& port = device_->queue(q);
+    port.Release(std::span(frames, port.RxBurst(frames)));
   }
 }
 
@@ -172,13 +196,20 @@ Duration ExchangeHost::rtt_min() const {
   return Duration(0);
 }
 
+ExchangeReport ExchangeHost::Report() const {
+  return {.bytes = bytes_ * bindings_.size(),
+          .counters = counters(),
+          .rtt_min = rtt_min(),
+          .progress = Progress()};
+}
+
 std::string ExchangeHost::Progress() const {
   const Counters c = counters();
   std::string out = absl::StrFormat(
       "%d connections, %d of %d messages received, %d packets sent, %d of them again, %d received, "
       "%d bad frames",
-      lanes_.size(), received_, sizes_.size() * options_.bindings.size(), c.data_packets_sent,
-      c.retransmitted_packets, c.data_packets_received, c.bad_frames + c.bad_checksums);
+      lanes_.size(), received_, messages(), c.data_packets_sent, c.retransmitted_packets,
+      c.data_packets_received, c.bad_frames + c.bad_checksums);
   if (device_ == nullptr) return out;
   const DeviceCounters d = device_->counters();
   return out + absl::StrFormat(

@@ -18,21 +18,21 @@ class ExchangeHost {
   // `asks`: it opens the connections and closes them.
   ExchangeHost(NicDevice& device, const ExchangeOptions& options, bool asks);
 
-  // False: there is no way to the peer yet.
-  bool Connect(NetAddress peer, const Binding& binding);
+  // One connection more, the next of the options, as soon as there is a way to the peer.
+  void Connect(const NetAddress& peer);
   void Poll();
+  // From here on frames go over another device with the same address. nullptr: over none.
   void ReplaceDevice(NicDevice* device);
+  // Sends no more; polls go on until `drained`: no frame refers to the memory any more.
+  void Drain() { draining_ = true; }
 
   size_t opened() const { return lanes_.size(); }
   size_t received() const { return received_; }
-  size_t messages() const { return sizes_.size(); }  // a connection
+  size_t messages() const { return sizes_.size() * bindings_.size(); }  // that will be received
   size_t closed() const { return closed_; }
-  uint64_t bytes() const { return bytes_; }  // of all messages of a connection
+  bool drained() const { return drained_; }
   const std::string& problem() const { return problem_; }
-  std::string Progress() const;
-  Counters counters() const;
-  Duration rtt_min() const;
-  std::byte* memory() { return out_.data(); }
+  ExchangeReport Report() const;
 
  private:
   // A connection with what arrives on it.
@@ -44,6 +44,8 @@ class ExchangeHost {
   };
 
   EndpointConfig ConfigOf(uint32_t queue) const;
+  void TryConnect();
+  void PollDrain();
   void Handle(Endpoint& endpoint, const Completion& c);
   void Begin(Endpoint& endpoint, Time now, Lane& lane);
   void Check(const Lane& lane, const Completion& c);
@@ -51,17 +53,23 @@ class ExchangeHost {
   void Fail(const std::string& problem) {
     if (problem_.empty()) problem_ = problem;
   }
+  std::string Progress() const;
+  Counters counters() const;
+  Duration rtt_min() const;
 
   NicDevice* device_;
   ExchangeOptions options_;
   bool asks_;
+  std::vector<Binding> bindings_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;  // by queue
   std::vector<uint32_t> sizes_;
-  uint64_t bytes_ = 0;
+  uint64_t bytes_ = 0;  // of all messages of a connection
   HugeMemory out_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   size_t received_ = 0, closed_ = 0;
-  uint32_t next_queue_ = 0;  // for the next connection
+  NetAddress peer_{};
+  size_t wanted_ = 0, connected_ = 0;  // connections, of this side's asking
+  bool draining_ = false, drained_ = false;
   std::string problem_;
 };
 

@@ -4,18 +4,18 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
-
-#include "datapath/nic_device.h"
 
 namespace weir {
 
+class CheckHost;
+
 struct FrameTrialOptions {
-  uint32_t packet = 0;  // bytes of the IP packet; from FramePacketMin()
+  uint32_t packet = 0;  // bytes of the IP packet; from FramePacketMin() to the MTU
   uint32_t count = 0;   // frames, > 0
   uint32_t trial = 0;   // a number that tells this trial's frames from an earlier one's
 };
 
+// Each half fills in what it knows.
 struct FrameTrialResult {
   uint32_t sent = 0;
   uint32_t arrived = 0;     // each once
@@ -26,13 +26,13 @@ struct FrameTrialResult {
   // What the devices counted meanwhile.
   uint64_t tx_dropped = 0, rx_missed = 0, rx_errors = 0;
   // What a port did that NicPort rules out; empty: nothing.
-  std::string breach;
+  std::string breach{};
 };
 
 // The shortest IP packet that carries a trial's frame.
 uint32_t FramePacketMin(bool v6);
 // In bursts, each awaited before the next, so that no queue overflows. Gives up early where nothing
 // arrives at all.
-FrameTrialResult RunFrameTrial(NicDevice& from, NicDevice& to, const FrameTrialOptions& options);
+FrameTrialResult RunFrameTrial(CheckHost& from, CheckHost& to, const FrameTrialOptions& options);
 
 }  // namespace weir

@@ -14,26 +14,31 @@ namespace {
 
 using testing::HasSubstr;
 
-// Rings, with the faults of each side around them.
-CheckOptions Rings(const PortFaults& a = PortFaults(), const PortFaults& b = PortFaults()) {
+CheckOptions RingOptions() {
   CheckOptions options{.label = "rings"};
   options.a.device = options.b.device = "ring";
   options.a.address = "10.0.0.1/24";
   options.b.address = "10.0.0.2/24";
   options.frames = 500;
   options.first_frame_max = std::chrono::milliseconds(100);
-  options.open = [a, b](const DeviceOptions& first,
-                        const DeviceOptions& second) -> absl::StatusOr<DevicePair> {
-    auto pair = OpenRingPair(first, second);
-    if (!pair.ok()) return pair.status();
-    return DevicePair{std::make_unique<FaultyDevice>(std::move(pair->first), a),
-                      std::make_unique<FaultyDevice>(std::move(pair->second), b)};
-  };
   return options;
 }
 
-std::string Failures(const CheckOptions& options) {
-  const absl::StatusOr<CheckReport> report = RunChecks(options, {});
+// Rings, with the faults of each side around them.
+CheckHosts Rings(const PortFaults& a = PortFaults(), const PortFaults& b = PortFaults()) {
+  return HostsHere(
+      [a, b](const DeviceOptions& first,
+             const DeviceOptions& second) -> absl::StatusOr<DevicePair> {
+        auto pair = OpenRingPair(first, second);
+        if (!pair.ok()) return pair.status();
+        return DevicePair{std::make_unique<FaultyDevice>(std::move(pair->first), a),
+                          std::make_unique<FaultyDevice>(std::move(pair->second), b)};
+      },
+      {});
+}
+
+std::string Failures(const CheckOptions& options, CheckHosts hosts) {
+  const absl::StatusOr<CheckReport> report = RunChecks(options, std::move(hosts), {});
   if (!report.ok()) return std::string(report.status().message());
   std::string text;
   for (const CheckOutcome& o : report->outcomes) {
@@ -43,13 +48,13 @@ std::string Failures(const CheckOptions& options) {
 }
 
 std::string FrameFailures(const PortFaults& a, const PortFaults& b) {
-  CheckOptions options = Rings(a, b);
+  CheckOptions options = RingOptions();
   options.only = {"frames"};
-  return Failures(options);
+  return Failures(options, Rings(a, b));
 }
 
 TEST(NicCheckTest, APairThatWorksPassesAllThatItCan) {
-  const absl::StatusOr<CheckReport> report = RunChecks(Rings(), {});
+  const absl::StatusOr<CheckReport> report = RunChecks(RingOptions(), Rings(), {});
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_EQ(report->Count(CheckResult::kFailed), 0u) << CheckMarkdown(*report);
   EXPECT_EQ(report->Count(CheckResult::kSkipped), 4u) << CheckMarkdown(*report);
@@ -88,11 +93,11 @@ TEST(NicCheckTest, AMatrixHasTheColumnsOfAllReportsAndEveryRowHasThem) {
 }
 
 TEST(NicCheckTest, AWrongMtuOnOneSideIsNamed) {
-  CheckOptions options = Rings();
+  CheckOptions options = RingOptions();
   options.a.mtu = 1500;
   options.b.mtu = 4000;
   options.only = {"MTU"};
-  EXPECT_THAT(Failures(options), HasSubstr("the MTU of A is 1500 bytes, that of B 4000"));
+  EXPECT_THAT(Failures(options, Rings()), HasSubstr("the MTU of A is 1500 bytes, that of B 4000"));
 }
 
 TEST(NicCheckTest, AWrongMtuBetweenIsMeasured) {
@@ -137,9 +142,10 @@ TEST(NicCheckTest, DamageIsNamed) {
 TEST(NicCheckTest, AClockThatRunsBackIsNamed) {
   EXPECT_THAT(FrameFailures({.clock_back_every = 97}, {}),
               HasSubstr("A to B: the sender's port has a clock that ran back by "));
-  CheckOptions options = Rings({}, {.clock_back_every = 97});
+  CheckOptions options = RingOptions();
   options.only = {"messages"};
-  EXPECT_THAT(Failures(options), HasSubstr("a port's clock ran backwards"));
+  EXPECT_THAT(Failures(options, Rings({}, {.clock_back_every = 97})),
+              HasSubstr("a port's clock ran backwards"));
 }
 
 // --- Endpoints over ports that lie or fail ---
@@ -154,14 +160,15 @@ class FaultyPortTest : public testing::TestWithParam<FaultCase> {};
 
 TEST_P(FaultyPortTest, NeitherCrashesNorHangs) {
   const FaultCase& fault = GetParam();
-  CheckOptions options = Rings(fault.client, fault.server);
-  absl::StatusOr<DevicePair> pair = options.open(options.a, options.b);
-  ASSERT_TRUE(pair.ok()) << pair.status().message();
-  ExchangeOptions exchange{.bindings = {BindingOf("dctcp", "reps")}, .large = 200'000};
+  const CheckOptions options = RingOptions();
+  const CheckHosts hosts = Rings(fault.client, fault.server);
+  const absl::Status opened = hosts.open(options.a, options.b);
+  ASSERT_TRUE(opened.ok()) << opened.message();
+  ExchangeOptions exchange{.plugins = {{"dctcp", "reps"}}, .large = 200'000};
   exchange.patience = Millis(200);
   exchange.open_timeout = Millis(500);
   exchange.retries_max = 4;
-  const ExchangeResult result = RunExchange(*pair->a, *pair->b, exchange);
+  const ExchangeResult result = RunExchange(*hosts.a, *hosts.b, exchange);
   if (fault.ends_with == nullptr) {
     EXPECT_EQ(result.problem, "");
   } else {

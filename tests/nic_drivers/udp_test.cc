@@ -11,6 +11,7 @@
 #include "nic_drivers/registry.h"
 #include "nic_drivers/udp/name.h"
 #include "testbed/nic/exchange.h"
+#include "testbed/nic/local_host.h"
 
 namespace weir {
 namespace {
@@ -75,13 +76,15 @@ TEST(UdpDeviceTest, ASecondProcessOfTheSameAddressIsToldWhy) {
 TEST(UdpDeviceTest, EveryByteArrivesWithSeveralQueuesAndAlgorithms) {
   DeviceOptions a = Options("127.0.0.4/8"), b = Options("127.0.0.5/8");
   a.queues = b.queues = 2;
-  const auto a_device = Open(a), b_device = Open(b);
-  ASSERT_TRUE(a_device != nullptr && b_device != nullptr);
+  LocalHost a_host, b_host;
+  a_host.Take(Open(a));
+  b_host.Take(Open(b));
+  ASSERT_TRUE(a_host.open() && b_host.open());
   ExchangeOptions options;
-  options.bindings = {BindingOf("dcqcn", "ecmp"), BindingOf("nscc", "oblivious")};
-  const ExchangeResult result = RunExchange(*a_device, *b_device, options);
+  options.plugins = {{"dcqcn", "ecmp"}, {"nscc", "oblivious"}};
+  const ExchangeResult result = RunExchange(a_host, b_host, options);
   EXPECT_EQ(result.problem, "");
-  EXPECT_EQ(a_device->counters().buffers_in_use + b_device->counters().buffers_in_use, 0u);
+  EXPECT_EQ(a_host.Look().counters.buffers_in_use + b_host.Look().counters.buffers_in_use, 0u);
 }
 
 // The wire's class and ECN bits are in headers that the kernel writes and reads.
