@@ -122,7 +122,7 @@ std::vector<std::string> VerbsDevice::features() const {
 
 DeviceFacts VerbsDevice::facts() const {
   DeviceFacts facts{.driver = "verbs_" + RdmaKernelDriver(opened_.name.device),
-                    .library = std::string("rdma-core ") + WEIR_VERBS_VERSION,
+                    .library = "rdma-core " WEIR_VERBS_VERSION,
                     .firmware = opened_.attributes.fw_ver,
                     .queues_max = QueuesMax(),
                     .mtu_max = MtuBytes(opened_.port.max_mtu) - kEthernetBytes,
