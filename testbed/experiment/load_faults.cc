@@ -1,6 +1,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_format.h"
 #include "testbed/experiment/load_parts.h"
@@ -25,20 +26,24 @@ const char* TierName(const Topology& topology, int tier) {
   }
 }
 
-// The links of that name, from the first node to the second: one, of a bundle the k-th with "#k",
-// or with "*" every one whose name fits. Of "all", the one target that stands for all.
+// The links of that name, from the first node to the second: of a bundle the first, with "#k" the
+// k-th. With "*" in it, of every name that fits: of a bundle all, with "#k" the k-th. Of "all", the
+// one target that stands for all.
 std::vector<uint32_t> ReadLinks(TableReader& r, const std::string& name, const Topology& topology) {
   if (name == "all") return {kAllLinks};
   const size_t hash = name.find('#');
-  size_t skip = hash == std::string::npos ? 0 : std::strtoul(name.c_str() + hash + 1, nullptr, 10);
-  const std::string plain = name.substr(0, hash);
-  const bool pattern = plain.find('*') != std::string::npos;
+  const std::string ends = name.substr(0, hash);
+  const bool several = ends.find('*') != std::string::npos;
+  const size_t k =
+      hash == std::string::npos ? 0 : std::strtoul(name.c_str() + hash + 1, nullptr, 10);
+  std::map<std::string, size_t> seen;
   std::vector<uint32_t> links;
   for (LinkId id = 0; id < topology.links.size(); ++id) {
-    if (fnmatch(plain.c_str(), LinkName(topology, id).c_str(), 0) != 0) continue;
-    if (!pattern && skip-- > 0) continue;
-    links.push_back(id);
-    if (!pattern) break;
+    const std::string link = LinkName(topology, id);
+    if (fnmatch(ends.c_str(), link.c_str(), 0) != 0) continue;
+    const bool whole_bundle = several && hash == std::string::npos;
+    if (const size_t nth = seen[link]++; whole_bundle || nth == k) links.push_back(id);
+    if (!several && !links.empty()) break;
   }
   if (links.empty()) {
     r.FailKey("link",

@@ -54,6 +54,18 @@ TEST(ExperimentTest, ALinkIsNamedByItsEnds) {
   EXPECT_EQ(LinkName(t, slow.faults[0].target), "leaf0-spine2");
   EXPECT_EQ(LinkName(t, slow.faults[1].target), "leaf1-spine2");
   EXPECT_TRUE(slow.faults[1].scale_queues);
+  // Two links between a leaf and a spine: the first, one of each bundle, or all.
+  const auto links = [](const std::string& link) {
+    const Experiment bundled = Parse(kFabric + "bundle = 2\n" + kArm +
+                                     "[[faults]]\nkind = \"link_down\"\nlink = \"" + link + "\"\n");
+    std::vector<uint32_t> targets;
+    for (const Fault& fault : bundled.faults) targets.push_back(fault.target);
+    return targets;
+  };
+  const std::vector<uint32_t> all = links("leaf*-spine2");
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_THAT(links("leaf0-spine2"), ElementsAre(all[0]));
+  EXPECT_THAT(links("leaf*-spine2#1"), ElementsAre(all[1], all[3]));
 }
 
 TEST(ExperimentTest, ErrorsNamePlaceReasonAndRemedy) {
