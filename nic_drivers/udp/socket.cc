@@ -1,7 +1,6 @@
 #include "nic_drivers/udp/socket.h"
 
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -36,11 +35,10 @@ bool SetUp(int fd, bool v6) {
 }  // namespace
 
 absl::StatusOr<UdpSocket> UdpSocket::Open(const NetAddress& ip, uint16_t port) {
-  UdpSocket out;
-  out.fd_ = socket(ip.v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  OwnedFd fd(socket(ip.v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const SocketAddress address = ToSocketAddress(ip, port);
-  if (out.fd_ >= 0 && SetUp(out.fd_, ip.v6) && bind(out.fd_, address.get(), address.size) == 0) {
-    return out;
+  if (fd.get() >= 0 && SetUp(fd.get(), ip.v6) && bind(fd.get(), address.get(), address.size) == 0) {
+    return UdpSocket(std::move(fd));
   }
   const char* remedy = errno == EADDRINUSE      ? "; another process of this address has it"
                        : errno == EADDRNOTAVAIL ? "; give the interface this address (ip addr add)"
@@ -48,10 +46,6 @@ absl::StatusOr<UdpSocket> UdpSocket::Open(const NetAddress& ip, uint16_t port) {
                                                 : "";
   return absl::UnavailableError(absl::StrFormat("UDP port %d of %s cannot be had: %s%s", port,
                                                 IpText(ip), std::strerror(errno), remedy));
-}
-
-UdpSocket::~UdpSocket() {
-  if (fd_ >= 0) close(fd_);
 }
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "datapath/wire.h"
+#include "nic_drivers/owned_fd.h"
 
 namespace weir {
 
@@ -15,17 +16,13 @@ class UdpSocket {
   // and how many datagrams it had no room for. kUnavailable, with the cause.
   static absl::StatusOr<UdpSocket> Open(const NetAddress& ip, uint16_t port);
   UdpSocket() = default;
-  ~UdpSocket();
-  UdpSocket(UdpSocket&& other) noexcept { *this = std::move(other); }
-  UdpSocket& operator=(UdpSocket&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
 
  private:
-  int fd_ = -1;
+  explicit UdpSocket(OwnedFd fd) : fd_(std::move(fd)) {}
+
+  OwnedFd fd_;
 };
 
 }  // namespace weir

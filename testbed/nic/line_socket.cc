@@ -5,7 +5,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -63,10 +62,6 @@ absl::Status Lost(const std::string& why) {
 }
 
 }  // namespace
-
-OwnedFd::~OwnedFd() {
-  if (fd_ >= 0) (void)close(fd_);
-}
 
 std::string HostPort::Text() const {
   const bool v6 = host.find(':') != std::string::npos;

@@ -8,26 +8,11 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "nic_drivers/owned_fd.h"
 
 namespace weir {
 
 inline constexpr size_t kLineMax = 256 * 1024;  // bytes
-
-// A file descriptor of one owner.
-class OwnedFd {
- public:
-  explicit OwnedFd(int fd = -1) : fd_(fd) {}
-  ~OwnedFd();
-  OwnedFd(OwnedFd&& other) noexcept { std::swap(fd_, other.fd_); }
-  OwnedFd& operator=(OwnedFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
 
 // "10.0.0.2", "host2:14970", "[fd00::2]:14970".
 struct HostPort {
